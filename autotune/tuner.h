@@ -1,0 +1,68 @@
+// The search: which configuration of a problem is fastest.
+#ifndef TILEWRIGHT_AUTOTUNE_TUNER_H_
+#define TILEWRIGHT_AUTOTUNE_TUNER_H_
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "autotune/config.h"
+#include "autotune/evaluator.h"
+
+namespace tilewright {
+
+// A legal point with its modelled time.
+struct Candidate {
+  Config config;
+  double predicted_us = 0;
+};
+
+// What is known of a candidate, from this search or an earlier one.
+struct Trial {
+  Config config;
+  CandidateStatus status = CandidateStatus::kOk;
+  std::string error;
+  std::vector<double> samples_us;
+  double median_us = 0;
+  double p10_us = 0;
+  double p90_us = 0;
+  int registers = 0;
+  int64_t spill_bytes = 0;
+};
+
+struct TuneOptions {
+  int exhaustive_below = 24;       // spaces up to this many legal points are measured whole
+  double measured_fraction = 0.2;  // of larger ones, at most this part is admitted
+  int max_candidates = 64;
+  int first_round_repeats = 3;
+  int final_repeats = 25;
+  double noise = 0.01;                 // near-tie: medians within this fraction
+  double stop_at_sol_fraction = 0.97;  // good enough
+  double sol_us = 0;                   // 0: unknown
+  // Called after each step: "12/40 measured, best 8.1 us (tile_m=128,...)".
+  std::function<void(std::string_view)> progress;
+  // Checked between steps; a cancelled search returns what it has, with `complete` false.
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+struct TuneResult {
+  Config best;
+  double median_us = 0;
+  std::vector<Trial> trials;  // everything admitted, in a deterministic order
+  int64_t legal = 0;          // legal points in the space
+  bool complete = true;
+};
+
+// Ranks `candidates` by the model, admits and races them, and breaks near-ties by a stable rule
+// (predicted time, then canonical config text), so that machines that see the same times within
+// noise agree. `known` are trials of an earlier search: they are not measured from scratch.
+// NotFound when no candidate is ok (trials then say why).
+absl::StatusOr<TuneResult> Tune(std::vector<Candidate> candidates, std::vector<Trial> known,
+                                Evaluator& evaluator, const TuneOptions& options);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_AUTOTUNE_TUNER_H_

@@ -1,0 +1,179 @@
+// The kernel cache: one SQLite file of cubins, winners and trials. See cache/README.md for the
+// on-disk format.
+#ifndef TILEWRIGHT_CACHE_CACHE_H_
+#define TILEWRIGHT_CACHE_CACHE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tilewright {
+
+// One cubin. `key` is the KernelKey's digest.
+struct KernelRow {
+  std::string key;
+  std::string op;  // the op it was first built for
+  std::string template_file;
+  std::string instantiation;
+  std::string lowered_name;  // symbol of the kernel in the cubin
+  std::string arch;          // "sm_90a"
+  std::string compiler;      // "nvrtc 13.0.88"
+  std::string flags;
+  std::string closure_digest;
+  std::string cubin_digest;  // code, constants and kernel info
+  int registers = 0;
+  int64_t static_smem_bytes = 0;
+  int64_t spill_bytes = 0;
+  double compile_ms = 0;
+  std::string compile_log;   // empty where NVRTC said nothing
+  int64_t created_unix = 0;  // filled by the cache when 0
+  int64_t last_used_unix = 0;
+  std::string cubin;
+};
+
+// The best configuration of one problem. `key` is the ProblemKey's digest.
+struct WinnerRow {
+  std::string key;
+  std::string op;
+  std::string dtypes;        // "bfloat16,bfloat16->bfloat16"
+  std::string problem_json;  // the problem fields by name
+  std::string device;        // DeviceProfile::Key()
+  std::string config_json;
+  std::string kernel_keys;  // comma-separated, in launch order
+  double median_us = 0;
+  double sol_us = 0;      // 0: not calibrated
+  double efficiency = 0;  // sol_us / median_us
+  int trials = 0;
+  std::string closure_digest;  // of every template the space can use, as measured
+  std::string space_digest;
+  std::string version;  // library version that measured
+  int64_t tuned_unix = 0;
+};
+
+enum class TrialStatus : uint8_t { kOk, kWrong, kFailed, kPruned, kTimeout };
+std::string_view TrialStatusName(TrialStatus status);
+
+// One candidate that was measured (or rejected) for one problem.
+struct TrialRow {
+  std::string problem_key;
+  std::string op;
+  std::string device;
+  std::string config_json;
+  std::string closure_digest;
+  TrialStatus status = TrialStatus::kOk;
+  int samples = 0;
+  double median_us = 0;
+  double p10_us = 0;
+  double p90_us = 0;
+  int registers = 0;
+  int64_t spill_bytes = 0;
+  std::string error;  // why it is not ok
+  int64_t measured_unix = 0;
+};
+
+// Where a failed or degraded cache reports; each message once. May be called from any thread.
+using CacheLog = std::function<void(std::string_view message)>;
+
+struct CacheOptions {
+  std::string path;                     // the writable file; empty: memory only
+  std::vector<std::string> seed_paths;  // read-only caches beneath it, first match wins
+  int64_t max_bytes = 0;                // 0: no limit
+  bool read_only = false;
+  std::chrono::milliseconds busy_timeout{5000};  // the longest that a call waits for a lock
+  CacheLog log;
+};
+
+struct CacheStats {
+  int64_t kernels = 0;
+  int64_t winners = 0;
+  int64_t trials = 0;
+  int64_t cubin_bytes = 0;
+  int64_t file_bytes = 0;
+  int64_t quarantined = 0;
+  int schema_version = 0;
+  std::string path;
+  std::string mode;  // "wal", "delete" (network filesystem), "read-only", "memory"
+};
+
+// What check() found: each problem in words, naming table and key.
+struct CheckReport {
+  int64_t rows_checked = 0;
+  std::vector<std::string> problems;
+};
+
+struct MergeReport {
+  int64_t kernels_added = 0;
+  int64_t winners_added = 0;
+  int64_t winners_replaced = 0;
+  int64_t trials_added = 0;
+  std::vector<std::string> rejected;  // rows that failed their checksum or bounds
+};
+
+struct CacheDiff {
+  std::vector<std::string> only_left;
+  std::vector<std::string> only_right;
+  std::vector<std::string> differing;  // one line each: table, key, what differs
+};
+
+// The exclusive right, across processes, to compile one kernel. Released when destroyed or when
+// its process dies (an OS file lock, not a process id).
+class CompileLock {
+ public:
+  virtual ~CompileLock() = default;
+};
+
+// Purpose: persistence of kernels, winners and trials, shared by processes and threads.
+// Thread-safe. A broken or unwritable store degrades to memory with one warning: lookups then miss,
+// stores are kept in memory, and no call fails because of the store. Open() fails only for a schema
+// newer than this library (FailedPrecondition) or a refused location.
+class Cache {
+ public:
+  static absl::StatusOr<std::unique_ptr<Cache>> Open(CacheOptions options);
+  virtual ~Cache() = default;
+
+  virtual std::optional<KernelRow> FindKernel(std::string_view key) = 0;
+  virtual bool HasKernel(std::string_view key) = 0;  // metadata only, reads no cubin
+  virtual absl::Status PutKernel(const KernelRow& row) = 0;
+
+  virtual std::optional<WinnerRow> FindWinner(std::string_view problem_key) = 0;
+  // All winners of an op with these dtypes on this device, in key order.
+  virtual std::vector<WinnerRow> Winners(std::string_view op, std::string_view dtypes,
+                                         std::string_view device) = 0;
+  virtual absl::Status PutWinner(const WinnerRow& row) = 0;
+
+  virtual std::vector<TrialRow> Trials(std::string_view problem_key) = 0;
+  virtual absl::Status PutTrials(const std::vector<TrialRow>& rows) = 0;
+
+  // Every row's metadata (no cubin bytes), in key order; for inspect, coverage and export.
+  virtual std::vector<KernelRow> AllKernels() = 0;
+  virtual std::vector<WinnerRow> AllWinners() = 0;
+
+  // Waits, bounded by `timeout`, until this process may compile `key`, or until the kernel has
+  // appeared (then null). DeadlineExceeded after `timeout`: compile without the lock.
+  virtual absl::StatusOr<std::unique_ptr<CompileLock>> LockCompile(
+      std::string_view key, std::chrono::milliseconds timeout) = 0;
+
+  virtual CacheStats Stats() = 0;
+  virtual CheckReport Check() = 0;
+  // Deletes losers' cubins first, then by last use, until the file holds at most `max_bytes`.
+  // Returns the number of kernels deleted.
+  virtual absl::StatusOr<int64_t> Gc(int64_t max_bytes) = 0;
+  // Writes a self-contained file that opens from a read-only folder.
+  virtual absl::Status Export(const std::string& path) = 0;
+  // Adds every valid row of another cache file. The result does not depend on merge order.
+  virtual absl::StatusOr<MergeReport> Merge(const std::string& path) = 0;
+  // Compares with another cache file, ignoring times and last use.
+  virtual absl::StatusOr<CacheDiff> Diff(const std::string& path) = 0;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_CACHE_CACHE_H_

@@ -1,0 +1,64 @@
+# Compile options of every target, and helpers that define a folder's library and its tests.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(tilewright_options INTERFACE)
+target_include_directories(tilewright_options INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>)
+target_compile_options(tilewright_options INTERFACE -Wall -Wextra -Werror)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_options(tilewright_options INTERFACE -g1)
+endif()
+if(TILEWRIGHT_SANITIZE)
+  add_compile_options(-fsanitize=${TILEWRIGHT_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TILEWRIGHT_SANITIZE})
+endif()
+
+# tilewright_library(name LIBS ...): every .cc of the current folder and its subfolders. Stems that
+# end in _main are left to executables.
+function(tilewright_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS;SOURCES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_main\\.cc$")
+  if(sources OR ARG_SOURCES)
+    add_library(${name} STATIC ${sources} ${ARG_SOURCES})
+    target_link_libraries(${name} PUBLIC tilewright_options ${ARG_LIBS})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE tilewright_options ${ARG_LIBS})
+  endif()
+endfunction()
+
+# tilewright_tests(module LIBS ...): one executable a tier from tests/<module>/. A file named
+# *_full_test.cc, *_nightly_test.cc or *_gpu_test.cc is of that tier, any other *_test.cc is smoke.
+function(tilewright_tests module)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  set(dir ${CMAKE_SOURCE_DIR}/tests/${module})
+  file(GLOB all CONFIGURE_DEPENDS ${dir}/*_test.cc)
+  file(GLOB support CONFIGURE_DEPENDS ${dir}/*.cc)
+  list(FILTER support EXCLUDE REGEX "_test\\.cc$|_main\\.cc$")
+  foreach(tier smoke full nightly gpu)
+    set(sources ${all})
+    if(tier STREQUAL "smoke")
+      list(FILTER sources EXCLUDE REGEX "_(full|nightly|gpu)_test\\.cc$")
+    else()
+      list(FILTER sources INCLUDE REGEX "_${tier}_test\\.cc$")
+    endif()
+    if(sources)
+      set(target ${module}_${tier}_tests)
+      add_executable(${target} ${sources} ${support})
+      target_link_libraries(${target} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+      target_compile_definitions(${target} PRIVATE TILEWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+      gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS ${tier} TIMEOUT 900 SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    endif()
+  endforeach()
+endfunction()

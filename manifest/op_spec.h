@@ -1,0 +1,147 @@
+// An operator's declaration: the parsed form of one manifest entry.
+#ifndef TILEWRIGHT_MANIFEST_OP_SPEC_H_
+#define TILEWRIGHT_MANIFEST_OP_SPEC_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manifest/call_desc.h"
+#include "manifest/expr.h"
+
+namespace tilewright {
+
+// One declared input or output.
+struct TensorSpec {
+  std::string name;
+  std::vector<DType> dtypes;  // allowed dtypes; empty when same_as is set
+  std::string same_as;        // name of the tensor whose dtype this one shares
+  bool optional = false;      // inputs only
+  bool mutated = false;       // inputs only: the operator writes it
+  // Inputs: a pattern that binds dim names, "[M, K]"; empty for arbitrary rank.
+  std::vector<std::string> shape_pattern;
+  // Outputs: an expression for the shape, so that it can be inferred from inputs and params.
+  std::optional<Expr> shape;
+};
+
+struct ParamSpec {
+  std::string name;
+  // bool, int, float, int_or_float, int_list, axes (an int, a list or null, normalised to a list
+  // of non-negative axes), axis (an int, normalised to non-negative; null allowed if nullable),
+  // dtype
+  enum class Type : uint8_t { kBool, kInt, kFloat, kIntOrFloat, kIntList, kAxes, kAxis, kDType };
+  Type type = Type::kInt;
+  bool nullable = false;
+  std::optional<ParamValue> default_value;  // none: the parameter is required
+};
+
+// A named real-model problem. Each dtype in `dtypes` gives one CallDesc.
+struct Workload {
+  std::string label;
+  std::vector<std::pair<std::string, Dims>> input_shapes;  // absent optional inputs are left out
+  std::vector<std::pair<std::string, ParamValue>> params;
+  std::vector<DType>
+      dtypes;  // the dtype of the first input; the others follow same_as/dtype_combos
+  int line = 0;
+};
+
+struct Roofline {
+  // Named intermediate values, evaluated in order, then the two results.
+  std::vector<std::pair<std::string, Expr>> vars;
+  std::optional<Expr> flops;
+  std::optional<Expr> bytes;
+  std::string formula;  // name of a C++ formula instead, empty if none
+};
+
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+};
+
+enum class OpStatus : uint8_t { kSpecOnly, kImplemented };
+
+struct OpSpec {
+  std::string name;
+  std::string family;
+  std::string reference;  // public API whose semantics it mirrors, or "none"
+  std::string formula;    // in words; required where reference is "none"
+  std::string source;     // where the definition comes from
+  OpStatus status = OpStatus::kSpecOnly;
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  std::vector<ParamSpec> params;
+  std::vector<std::vector<DType>> dtype_combos;   // each lists inputs then outputs; empty: all
+  std::vector<std::pair<std::string, Expr>> let;  // named values the rules may use
+  std::vector<Expr> shape_rules;
+  std::vector<std::string> static_dims;
+  std::vector<std::string> refused;  // documented refusals, in words
+  // Outputs that may share memory with an input exactly (same pointer, same layout), by name:
+  // {output, input}. Any other overlap of an output with an operand is refused.
+  std::vector<std::pair<std::string, std::string>> in_place;
+  std::vector<Workload> workloads;
+  Roofline roofline;
+  std::vector<std::pair<DType, Tolerance>> tolerance;  // overrides of DefaultTolerance
+  std::string file;
+  int line = 0;
+
+  int input_count() const { return static_cast<int>(inputs.size()); }
+  int output_count() const { return static_cast<int>(outputs.size()); }
+  std::optional<int> ParamIndex(std::string_view name) const;
+};
+
+// Default tolerance of an output dtype (zero for integers and bool).
+Tolerance DefaultTolerance(DType dtype);
+Tolerance ToleranceOf(const OpSpec& op, DType dtype);
+
+// Checks a call against the op's contract and returns it normalised: operand counts, dtypes and
+// combinations, ranks, dim bindings, shape rules, strides (rank matches; outputs do not overlap
+// themselves), params (unknown, missing, wrong kind, normalisation). Outputs are given and checked
+// against the inferred shape. InvalidArgument names op, argument, expected and got.
+absl::StatusOr<CallDesc> MakeCall(const OpSpec& op, std::span<const Operand> inputs,
+                                  std::span<const Operand> outputs,
+                                  std::span<const NamedParam> params);
+
+// The same for contiguous operands whose outputs are inferred: used by workloads, shape files, the
+// CLI and wrappers that allocate. Inputs absent from `inputs` have present == false.
+absl::StatusOr<CallDesc> InferCall(const OpSpec& op, std::span<const Operand> inputs,
+                                   std::span<const NamedParam> params);
+
+// The call of `workload` at `dtype`.
+absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload, DType dtype);
+
+// Modelled work of a call: operations and bytes, counting every pass that the algorithm forces.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call);
+
+// Speed of light in microseconds: max(bytes / bandwidth, flops / peak of the dtype's unit).
+// FailedPrecondition where the profile is not calibrated.
+struct DeviceProfile;
+absl::StatusOr<double> SpeedOfLightUs(const CallDesc& call, const DeviceProfile& device);
+
+// A set of operators. Built-in ones come from generated tables; an embedder's own from YAML.
+// Immutable after construction; safe to share between threads.
+class Manifest {
+ public:
+  // Parses one YAML document of operators. Errors read "file:line: op.field: what".
+  static absl::StatusOr<Manifest> FromYaml(std::string_view text, std::string_view file);
+  // The generated tables; parses no YAML.
+  static const std::vector<OpSpec>& BuiltinOps();
+
+  const std::vector<OpSpec>& ops() const { return ops_; }
+
+ private:
+  std::vector<OpSpec> ops_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_MANIFEST_OP_SPEC_H_

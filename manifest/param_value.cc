@@ -1,0 +1,25 @@
+#include "manifest/param_value.h"
+
+#include "manifest/status.h"
+
+namespace tilewright {
+
+std::string ParamValue::ToString() const {
+  switch (kind_) {
+    case Kind::kNull:
+      return "null";
+    case Kind::kBool:
+      return as_bool() ? "true" : "false";
+    case Kind::kInt:
+      return Cat(int_);
+    case Kind::kFloat:
+      return Cat(float_);
+    case Kind::kIntList:
+      return list_.ToString();
+    case Kind::kDType:
+      return Cat(DTypeName(as_dtype()));
+  }
+  return "";
+}
+
+}  // namespace tilewright

@@ -1,0 +1,53 @@
+// Turning a kernel instantiation into a cubin.
+#ifndef TILEWRIGHT_RUNTIME_COMPILER_H_
+#define TILEWRIGHT_RUNTIME_COMPILER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tilewright {
+
+struct CompileRequest {
+  std::string source;                          // the translation unit
+  std::map<std::string, std::string> headers;  // template closure: path -> text
+  std::string name_expression;                 // "tilewright::RmsNormKernel<Config>"
+  std::string arch;                            // "sm_90a"
+  std::vector<std::string> flags;              // beyond the fixed ones; no paths
+};
+
+struct CompiledKernel {
+  std::string cubin;
+  std::string lowered_name;
+  std::string log;       // compiler output, empty if silent
+  std::string compiler;  // "nvrtc 13.0.88"
+  double compile_ms = 0;
+  int registers = 0;  // read from the cubin
+  int64_t static_smem_bytes = 0;
+  int64_t spill_bytes = 0;
+  // Log gates: what makes a candidate unfit ("wgmma serialized", "setmaxnreg ignored", "spills").
+  std::vector<std::string> gates;
+};
+
+// Thread-safe: compiles run in parallel.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  // Internal with the full log and the path of the saved source on a compile error;
+  // FailedPrecondition, naming every place searched, where there is no compiler.
+  virtual absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) = 0;
+  // "nvrtc 13.0.88"; FailedPrecondition where there is none.
+  virtual absl::StatusOr<std::string> Version() = 0;
+};
+
+// NVRTC, loaded on first use from `explicit_path` or the usual places (CUDA toolkit, loader path,
+// pip wheels).
+std::shared_ptr<Compiler> NvrtcCompiler(std::string explicit_path = "");
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_COMPILER_H_
