@@ -11,10 +11,12 @@ endif()
 
 add_library(tilewright_options INTERFACE)
 target_include_directories(tilewright_options INTERFACE
-  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>)
-target_compile_options(tilewright_options INTERFACE -Wall -Wextra -Werror)
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>
+  $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/tilewright>)
+target_compile_features(tilewright_options INTERFACE cxx_std_20)
+target_compile_options(tilewright_options INTERFACE $<BUILD_INTERFACE:-Wall$<SEMICOLON>-Wextra$<SEMICOLON>-Werror>)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-  target_compile_options(tilewright_options INTERFACE -g1)
+  target_compile_options(tilewright_options INTERFACE $<BUILD_INTERFACE:-g1>)
 endif()
 if(TILEWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${TILEWRIGHT_SANITIZE} -fno-sanitize-recover=all
