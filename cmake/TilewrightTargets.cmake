@@ -24,12 +24,15 @@ if(TILEWRIGHT_SANITIZE)
   add_link_options(-fsanitize=${TILEWRIGHT_SANITIZE})
 endif()
 
-# tilewright_library(name LIBS ...): every .cc of the current folder and its subfolders. Stems that
-# end in _main are left to executables.
+# tilewright_library(name LIBS ... [SOURCES ...] [EXCLUDE REGEX]): every .cc of the current folder and
+# its subfolders, and SOURCES. Stems that end in _main are left to executables.
 function(tilewright_library name)
-  cmake_parse_arguments(ARG "" "" "LIBS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXCLUDE" "LIBS;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_main\\.cc$")
+  if(ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${ARG_EXCLUDE}")
+  endif()
   if(sources OR ARG_SOURCES)
     add_library(${name} STATIC ${sources} ${ARG_SOURCES})
     target_link_libraries(${name} PUBLIC tilewright_options ${ARG_LIBS})

@@ -1,0 +1,35 @@
+#include "manifest/call_desc.h"
+
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+// "a=bfloat16(128, 7168)", with "{strides}" where the view is not contiguous.
+std::string OperandText(const TensorSpec& spec, const Operand& operand) {
+  if (!operand.present) return Cat(spec.name, "=absent");
+  const TensorDesc& desc = operand.desc;
+  std::string text = Cat(spec.name, "=", DTypeName(desc.dtype), desc.shape.ToString());
+  if (!desc.IsContiguous()) text += Cat("{strides ", desc.strides.ToString(), "}");
+  return text;
+}
+
+}  // namespace
+
+const Operand& CallDesc::output(int i) const {
+  return operands[static_cast<size_t>(op->input_count() + i)];
+}
+
+std::string CallDesc::ToString() const {
+  std::string text = op->name + "(";
+  for (size_t i = 0; i < op->inputs.size() && i < operands.size(); ++i) {
+    text += Cat(i == 0 ? "" : ", ", OperandText(op->inputs[i], operands[i]));
+  }
+  for (size_t i = 0; i < op->params.size() && i < params.size(); ++i) {
+    text += Cat(", ", op->params[i].name, "=", params[i].ToString());
+  }
+  return text + ")";
+}
+
+}  // namespace tilewright
