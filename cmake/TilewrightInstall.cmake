@@ -9,7 +9,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tilewright)
 set(header_dir ${CMAKE_INSTALL_INCLUDEDIR}/tilewright)
 
 install(TARGETS tilewright tilewright_kernels tilewright_cache tilewright_autotune
-                tilewright_manifest tilewright_options
+                tilewright_manifest tilewright_manifest_core tilewright_options
   EXPORT TilewrightTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT TilewrightTargets NAMESPACE Tilewright:: DESTINATION ${package_dir})
 

@@ -1,5 +1,6 @@
 #include "manifest/digest.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>
