@@ -25,10 +25,12 @@ struct HostOperand {
   const void* data = nullptr;
 };
 
-// Element reader: converts the element at `offset` (in elements) to double / int64.
+// Element readers: convert the element at `offset` (in elements) to double / int64. A floating
+// element truncates to int64 (NaN is 0, infinities saturate); of a complex one the real part
+// counts.
 double LoadAsDouble(const void* data, DType dtype, int64_t offset);
 int64_t LoadAsInt(const void* data, DType dtype, int64_t offset);
-// Rounds to nearest even (saturating for fp8 e4m3) and stores.
+// Round to nearest even (saturating for fp8 e4m3) and store; integers wrap, a bool is "not zero".
 void StoreFromDouble(void* data, DType dtype, int64_t offset, double value);
 void StoreFromInt(void* data, DType dtype, int64_t offset, int64_t value);
 

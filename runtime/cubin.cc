@@ -1,14 +1,12 @@
 #include "runtime/cubin.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "manifest/digest.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -205,15 +203,6 @@ bool IsDigested(std::string_view name) {
   return false;
 }
 
-std::string HexOf(XXH128_hash_t hash) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (uint64_t word : {uint64_t{hash.high64}, uint64_t{hash.low64}}) {
-    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(word >> shift) & 15];
-  }
-  return text;
-}
-
 }  // namespace
 
 const CubinKernel* CubinInfo::Find(std::string_view kernel) const {
@@ -257,14 +246,11 @@ absl::StatusOr<std::string> CubinDigest(std::string_view bytes) {
   std::erase_if(sections, [](const Section& section) { return !IsDigested(section.name); });
   std::stable_sort(sections.begin(), sections.end(),
                    [](const Section& a, const Section& b) { return a.name < b.name; });
-  std::string text;
+  Digest digest;
   for (const Section& section : sections) {
-    const uint64_t sizes[2] = {section.name.size(), section.size};
-    text.append(reinterpret_cast<const char*>(sizes), sizeof(sizes));
-    text.append(section.name);
-    text.append(section.data);
+    digest.Add(section.name).Add(Cat(section.size)).Add(section.data);
   }
-  return HexOf(XXH3_128bits(text.data(), text.size()));
+  return digest.Hex();
 }
 
 }  // namespace tilewright
