@@ -1,0 +1,50 @@
+// Scalar math in PTX, one instruction each, and the few functions made of them.
+#ifndef TILEWRIGHT_DEVICE_MATH_CUH_
+#define TILEWRIGHT_DEVICE_MATH_CUH_
+
+#include "device/types.cuh"
+
+namespace tilewright {
+
+inline constexpr float kLog2e = 1.44269504088896340736f;
+
+// ex2.approx.ftz.f32 (2^x; error at most 2 units in the last place): sm_80. Thread.
+__device__ __forceinline__ float Exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// rsqrt.approx.f32 (relative error at most 2^-22.9): sm_80. Thread.
+__device__ __forceinline__ float RsqrtApprox(float x) {
+  float y;
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// rcp.approx.ftz.f32 (error at most 1 unit in the last place): sm_80. Thread.
+__device__ __forceinline__ float RcpApprox(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// rcp.rn.f32 (correctly rounded): sm_80. Thread.
+__device__ __forceinline__ float Rcp(float x) {
+  float y;
+  asm("rcp.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// fma.rn.f32: sm_80. Thread.
+__device__ __forceinline__ float Fma(float a, float b, float c) {
+  float y;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(a), "f"(b), "f"(c));
+  return y;
+}
+// max.f32 (the other operand where one is NaN): sm_80. Thread.
+__device__ __forceinline__ float MaxNumber(float a, float b) {
+  float y;
+  asm("max.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_DEVICE_MATH_CUH_

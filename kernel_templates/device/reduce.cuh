@@ -1,0 +1,129 @@
+// Reductions over a warp, a CTA's threads and a cluster. Every participant gets the result,
+// combined in an order that depends on the geometry only.
+#ifndef TILEWRIGHT_DEVICE_REDUCE_CUH_
+#define TILEWRIGHT_DEVICE_REDUCE_CUH_
+
+#include "device/cluster.cuh"
+#include "device/math.cuh"
+#include "device/warp.cuh"
+
+namespace tilewright {
+
+// Operators: an identity and an associative, commutative combination.
+struct SumOp {
+  using Value = float;
+  __device__ __forceinline__ static float Identity() { return 0.0f; }
+  __device__ __forceinline__ static float Combine(float a, float b) { return a + b; }
+};
+// A maximum and the sum of exp2((x - max) * log2(e)) under it: softmax in one pass.
+struct MaxSum {
+  float max;
+  float sum;
+};
+struct MaxSumOp {
+  using Value = MaxSum;
+  __device__ __forceinline__ static MaxSum Identity() { return {BitsToFloat(0xff800000), 0.0f}; }
+  __device__ __forceinline__ static MaxSum Combine(MaxSum a, MaxSum b) {
+    const float max = MaxNumber(a.max, b.max);
+    return {max, Rescale(a, max) + Rescale(b, max)};
+  }
+  // The sum under another maximum. An empty sum stays empty under a maximum of -inf.
+  __device__ __forceinline__ static float Rescale(MaxSum part, float max) {
+    return part.max == max ? part.sum : part.sum * Exp2((part.max - max) * kLog2e);
+  }
+};
+struct MaxOp {  // ignores NaN unless there is nothing else
+  using Value = float;
+  __device__ __forceinline__ static float Identity() { return BitsToFloat(0xff800000); }
+  __device__ __forceinline__ static float Combine(float a, float b) { return MaxNumber(a, b); }
+};
+
+// Over aligned groups of `kWidth` lanes (a power of two up to 32). Every lane of the warp calls it.
+template <class Op, int kWidth>
+__device__ __forceinline__ typename Op::Value WarpReduce(typename Op::Value value) {
+  static_assert(IsPowerOfTwo(kWidth) && kWidth <= kWarpSize);
+#pragma unroll
+  for (int mask = kWidth / 2; mask > 0; mask /= 2) {
+    value = Op::Combine(value, ShuffleXor(value, mask));
+  }
+  return value;
+}
+
+// Over `kGroups` groups of `kThreads` consecutive threads that make up the CTA, split over a
+// cluster of `kCluster` CTAs (1: none). A kernel reduces at most `kSteps` times, each step once;
+// each has its own slots, so that one barrier a step is enough. Every thread of the CTA calls each
+// function.
+template <class Value, int kThreads, int kGroups, int kCluster, int kSteps>
+class GroupReducer {
+ public:
+  static_assert(IsPowerOfTwo(kThreads) && kThreads <= 1024 && IsPowerOfTwo(kCluster));
+  static_assert(kCluster <= kThreads && kCluster <= 16 && sizeof(Value) % 4 == 0);
+  static constexpr int kLanes = kThreads < kWarpSize ? kThreads : kWarpSize;
+  static constexpr int kWarps = kThreads / kLanes;
+
+  struct Storage {
+    Value warp[kSteps][kGroups][kWarps];
+    Value cta[kSteps][kGroups][kCluster];
+  };
+
+  __device__ __forceinline__ GroupReducer(Storage& storage, int group, int thread)
+      : storage_(storage), group_(group), thread_(thread) {}
+
+  // Tells the cluster that this CTA runs; once, before the first Reduce, as early as possible.
+  __device__ __forceinline__ void Announce() const {
+#if __CUDA_ARCH__ >= 900
+    if constexpr (kCluster > 1) ClusterArriveRelaxed();
+#endif
+  }
+
+  template <class Op>
+  __device__ __forceinline__ Value Reduce(Value value, int step) {
+    value = WarpReduce<Op, kLanes>(value);
+    if constexpr (kWarps > 1) value = AcrossWarps<Op>(value, step);
+#if __CUDA_ARCH__ >= 900
+    if constexpr (kCluster > 1) value = AcrossCluster<Op>(value, step);
+#endif
+    return value;
+  }
+
+ private:
+  template <class Op>
+  __device__ __forceinline__ Value AcrossWarps(Value value, int step) {
+    Value* slots = storage_.warp[step][group_];
+    if (thread_ % kWarpSize == 0) slots[thread_ / kWarpSize] = value;
+    CtaBarrier();
+    return WarpReduce<Op, kWarps>(slots[thread_ % kWarps]);
+  }
+
+#if __CUDA_ARCH__ >= 900
+  // Each CTA pushes its value to all; after the barrier nobody touches another's memory, so a CTA
+  // may exit.
+  template <class Op>
+  __device__ __forceinline__ Value AcrossCluster(Value value, int step) {
+    if (step == 0) ClusterWait();  // every CTA runs
+    Value* slots = storage_.cta[step][group_];
+    if (thread_ < kCluster) Push(&slots[ClusterRank()], value, static_cast<uint32_t>(thread_));
+    ClusterArrive();
+    ClusterWait();
+    return WarpReduce<Op, kCluster>(slots[thread_ % kCluster]);
+  }
+
+  __device__ __forceinline__ static void Push(Value* slot, Value value, uint32_t rank) {
+    union {
+      Value value;
+      uint32_t words[sizeof(Value) / 4];
+    } bits = {value};
+    const uint32_t address = MapToRank(SharedAddress(slot), rank);
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof(Value) / 4; ++i) StoreCluster(address + 4 * i, bits.words[i]);
+  }
+#endif
+
+  Storage& storage_;
+  int group_;
+  int thread_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_DEVICE_REDUCE_CUH_
