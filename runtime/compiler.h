@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_RUNTIME_COMPILER_H_
 #define TILEWRIGHT_RUNTIME_COMPILER_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,9 +45,14 @@ class Compiler {
   virtual absl::StatusOr<std::string> Version() = 0;
 };
 
-// NVRTC, loaded on first use from `explicit_path` or the usual places (CUDA toolkit, loader path,
-// pip wheels).
-std::shared_ptr<Compiler> NvrtcCompiler(std::string explicit_path = "");
+// The flags of every compile, which with the architecture and CompileRequest::flags shape the code;
+// part of each kernel's key.
+std::vector<std::string> FixedCompileFlags();
+
+// NVRTC, loaded on first use. `explicit_path` (a library or its folder) replaces the search;
+// `search_dirs` are looked in before the loader's path, the CUDA toolkit and pip wheels.
+std::shared_ptr<Compiler> NvrtcCompiler(std::string explicit_path = "",
+                                        std::vector<std::string> search_dirs = {});
 
 }  // namespace tilewright
 

@@ -1,0 +1,127 @@
+// Compiling with the machine's NVRTC: determinism, headers in memory, log gates, errors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "runtime/compiler.h"
+#include "runtime/cubin.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+CompileRequest ScaleRequest() {
+  CompileRequest request;
+  request.source =
+      "#include \"math/scale.cuh\"\n"
+      "struct Config { static constexpr int kFactor = 3; };\n";
+  request.headers["math/scale.cuh"] =
+      "#pragma once\n"
+      "#include \"device/base.cuh\"\n"
+      "namespace t { struct P { float* x; int n; };\n"
+      "template <class C> __global__ void Scale(const __grid_constant__ P p) {\n"
+      "  int i = Index(); if (i < p.n) p.x[i] *= C::kFactor; } }\n";
+  request.headers["device/base.cuh"] =
+      "#pragma once\nnamespace t { inline int Index() { return blockIdx.x * blockDim.x + "
+      "threadIdx.x; } }\n";
+  request.name_expression = "t::Scale<Config>";
+  request.arch = "sm_90a";
+  return request;
+}
+
+// Guards: nested headers from memory, the lowered name, resources read from the cubin.
+TEST(NvrtcTest, CompilesFromHeadersInMemory) {
+  auto kernel = NvrtcCompiler()->Compile(ScaleRequest());
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_THAT(kernel->lowered_name, HasSubstr("Scale"));
+  EXPECT_THAT(kernel->compiler, ::testing::MatchesRegex("nvrtc [0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_GT(kernel->registers, 3);
+  EXPECT_EQ(kernel->spill_bytes, 0);
+  EXPECT_THAT(kernel->gates, IsEmpty());
+  EXPECT_GT(kernel->compile_ms, 0);
+}
+
+// Guards the ledger and the cache: one source gives one code, in every instance and thread.
+TEST(NvrtcTest, SameSourceGivesTheSameDigest) {
+  auto compiler = NvrtcCompiler();
+  std::vector<std::string> digests(3);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < digests.size(); ++i) {
+    threads.emplace_back([&, i] {
+      auto kernel = (i == 0 ? NvrtcCompiler() : compiler)->Compile(ScaleRequest());
+      ASSERT_TRUE(kernel.ok()) << kernel.status();
+      digests[i] = CubinDigest(kernel->cubin).value();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(digests[0].size(), 32u);
+  EXPECT_EQ(digests[0], digests[1]);
+  EXPECT_EQ(digests[0], digests[2]);
+}
+
+// Guards: a compile error carries the log and the saved source.
+TEST(NvrtcTest, ErrorCarriesLogAndSource) {
+  CompileRequest request = ScaleRequest();
+  request.source += "int broken = undeclared_thing;\n";
+  auto kernel = NvrtcCompiler()->Compile(request);
+  ASSERT_EQ(kernel.status().code(), absl::StatusCode::kInternal);
+  const std::string message(kernel.status().message());
+  EXPECT_THAT(message, HasSubstr("undeclared_thing"));
+  EXPECT_THAT(message, HasSubstr("t::Scale<Config>"));
+  const size_t at = message.find("source: ");
+  ASSERT_NE(at, std::string::npos);
+  const std::string path = message.substr(at + 8);
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(text, request.source);
+  std::remove(path.c_str());
+}
+
+// Guards: a kernel that spills is marked.
+TEST(NvrtcTest, SpillsAreGated) {
+  CompileRequest request;
+  request.source =
+      "template <int N> __global__ void __launch_bounds__(1024) Spill(float* x) {\n"
+      "  float v[N];\n"
+      "  for (int i = 0; i < N; ++i) v[i] = x[i * 1024 + threadIdx.x];\n"
+      "  __syncthreads();\n"
+      "  for (int i = 0; i < N; ++i) for (int j = 0; j < N; ++j) v[i] = v[i] * v[j] + v[(j + i) % "
+      "N];\n"
+      "  for (int i = 0; i < N; ++i) x[i * 1024 + threadIdx.x] = v[i];\n}\n";
+  request.name_expression = "Spill<96>";
+  request.arch = "sm_80";
+  auto kernel = NvrtcCompiler()->Compile(request);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_GT(kernel->spill_bytes, 0);
+  EXPECT_THAT(kernel->gates, Contains(StartsWith("spills")));
+}
+
+// Guards: setmaxnreg without a fixed register count is ignored by ptxas, and we notice.
+TEST(NvrtcTest, IgnoredSetmaxnregIsGated) {
+  CompileRequest request;
+  request.source =
+      "template <int N> __global__ void Regs(int* x) {\n"
+      "  asm volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\");\n  x[threadIdx.x] = N;\n}\n";
+  request.name_expression = "Regs<1>";
+  request.arch = "sm_90a";
+  auto kernel = NvrtcCompiler()->Compile(request);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_THAT(kernel->gates, Contains("setmaxnreg ignored")) << kernel->log;
+}
+
+// Guards: no NVRTC is a plain error that says where it was sought.
+TEST(NvrtcTest, MissingLibraryNamesThePath) {
+  auto compiler = NvrtcCompiler("/nonexistent/libnvrtc.so.13");
+  auto version = compiler->Version();
+  ASSERT_EQ(version.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(version.status().message()), HasSubstr("/nonexistent/libnvrtc.so.13"));
+}
+
+}  // namespace
+}  // namespace tilewright
