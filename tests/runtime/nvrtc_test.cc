@@ -89,12 +89,12 @@ TEST(NvrtcTest, SpillsAreGated) {
   request.source =
       "template <int N> __global__ void __launch_bounds__(1024) Spill(float* x) {\n"
       "  float v[N];\n"
+      "#pragma unroll\n"
       "  for (int i = 0; i < N; ++i) v[i] = x[i * 1024 + threadIdx.x];\n"
       "  __syncthreads();\n"
-      "  for (int i = 0; i < N; ++i) for (int j = 0; j < N; ++j) v[i] = v[i] * v[j] + v[(j + i) % "
-      "N];\n"
-      "  for (int i = 0; i < N; ++i) x[i * 1024 + threadIdx.x] = v[i];\n}\n";
-  request.name_expression = "Spill<96>";
+      "#pragma unroll\n"
+      "  for (int i = 0; i < N; ++i) x[i * 1024 + threadIdx.x] = v[i] * v[N - 1 - i];\n}\n";
+  request.name_expression = "Spill<128>";
   request.arch = "sm_80";
   auto kernel = NvrtcCompiler()->Compile(request);
   ASSERT_TRUE(kernel.ok()) << kernel.status();
