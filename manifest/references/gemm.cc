@@ -1,0 +1,72 @@
+#include <unordered_map>
+
+#include "manifest/references/element_access.h"
+
+namespace tilewright {
+namespace {
+
+// A matrix operand seen as lines along K.
+struct LineView {
+  const void* data;
+  DType dtype;
+  int64_t line_stride;
+  int64_t k_stride;
+  int64_t k;
+
+  std::vector<double> Load(int64_t line) const {
+    return LoadLine(data, dtype, line * line_stride, k_stride, k);
+  }
+};
+
+LineView ViewAlongK(const ReferenceCall& call, int input, int k_axis) {
+  const TensorDesc& desc = call.call->input(input).desc;
+  return {call.inputs[static_cast<size_t>(input)].data, desc.dtype, desc.strides[1 - k_axis],
+          desc.strides[k_axis], desc.shape[k_axis]};
+}
+
+// Columns of b as doubles; forgets all of them when they pass a bound on memory.
+class ColumnCache {
+ public:
+  explicit ColumnCache(const LineView& view)
+      : view_(view), max_columns_(static_cast<size_t>((1 << 24) / (view.k + 1) + 1)) {}
+  const std::vector<double>& Get(int64_t column) {
+    const auto found = columns_.find(column);
+    if (found != columns_.end()) return found->second;
+    if (columns_.size() >= max_columns_) columns_.clear();
+    return columns_.emplace(column, view_.Load(column)).first->second;
+  }
+
+ private:
+  LineView view_;
+  size_t max_columns_;
+  std::unordered_map<int64_t, std::vector<double>> columns_;
+};
+
+}  // namespace
+
+// torch.matmul of op(a) [M, K] and op(b) [K, N].
+TILEWRIGHT_REFERENCE(GemmFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  const bool trans_a = call.call->params[0].as_bool();
+  const bool trans_b = call.call->params[1].as_bool();
+  const LineView a = ViewAlongK(call, 0, trans_a ? 0 : 1);
+  const LineView b = ViewAlongK(call, 1, trans_b ? 1 : 0);
+  const int64_t n = call.call->output(0).desc.shape[1];
+  ColumnCache columns(b);
+  std::vector<double> row;
+  int64_t row_index = -1;
+  for (const size_t i : GroupedOrder(elements)) {
+    if (elements[i] / n != row_index) {
+      row_index = elements[i] / n;
+      row = a.Load(row_index);
+    }
+    const std::vector<double>& column = columns.Get(elements[i] % n);
+    double sum = 0;
+    for (size_t k = 0; k < row.size(); ++k) sum += row[k] * column[k];
+    values[i].f = sum;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright

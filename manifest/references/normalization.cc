@@ -1,0 +1,43 @@
+#include <cmath>
+
+#include "manifest/references/element_access.h"
+
+namespace tilewright {
+namespace {
+
+// What torch adds where eps is None: the epsilon of the type it computes in, which is float32 for
+// float16, bfloat16 and float32.
+constexpr double kImplicitEps = 0x1p-23;
+
+}  // namespace
+
+// torch.nn.functional.rms_norm: x / sqrt(mean(x^2) + eps) * weight over the trailing axes.
+TILEWRIGHT_REFERENCE(RMSNormFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  const TensorDesc& x = call.call->input(0).desc;
+  const TensorDesc& weight = call.call->input(1).desc;
+  const ParamValue& given_eps = call.call->params[1];
+  const double eps = given_eps.is_null() ? kImplicitEps : given_eps.as_float();
+  const int64_t n = weight.elements();
+  int64_t row = -1;
+  double inverse_rms = 0;
+  for (const size_t i : GroupedOrder(elements)) {
+    if (elements[i] / n != row) {
+      row = elements[i] / n;
+      double sum = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        const double value = LoadAsDouble(call.inputs[0].data, x.dtype, OffsetAt(x, row * n + j));
+        sum += value * value;
+      }
+      inverse_rms = 1 / std::sqrt(sum / static_cast<double>(n) + eps);
+    }
+    const double value = LoadAsDouble(call.inputs[0].data, x.dtype, OffsetAt(x, elements[i]));
+    const double scale =
+        LoadAsDouble(call.inputs[1].data, weight.dtype, OffsetAt(weight, elements[i] % n));
+    values[i].f = value * inverse_rms * scale;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright
