@@ -1,0 +1,73 @@
+#include "tools/cli.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "manifest/status.h"
+
+namespace tilewright {
+
+int Fail(const absl::Status& status) {
+  const std::string message(status.message().data(), status.message().size());
+  std::cerr << "tilewright: " << message << "\n";
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kMisuse : kFindings;
+}
+
+int Misuse(std::string_view message) {
+  std::cerr << "tilewright: " << message << "\n";
+  return kMisuse;
+}
+
+CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name,
+                     const std::string& description, std::function<int()> run) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->fallthrough();
+  command->callback([&context, run = std::move(run)] { context.run = run; });
+  return command;
+}
+
+absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access) {
+  if (path.empty()) {
+    return InvalidArgument("no cache file: give --cache FILE or set TILEWRIGHT_CACHE");
+  }
+  if (access == CacheAccess::kExisting && !std::filesystem::exists(path)) {
+    return NotFound("no cache at ", path, " (tilewright warm makes one)");
+  }
+  CacheOptions options;
+  options.path = path;
+  options.log = [](std::string_view message) { std::cerr << "tilewright: " << message << "\n"; };
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Cache> cache, Cache::Open(std::move(options)));
+  const std::string mode = cache->Stats().mode;
+  if (access == CacheAccess::kWritable && (mode == "memory" || mode == "read-only")) {
+    return FailedPrecondition("the cache ", path, " cannot be written (mode: ", mode, ")");
+  }
+  return cache;
+}
+
+absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options,
+                                                 CacheAccess access) {
+  return OpenCacheFile(options.cache_path, access);
+}
+
+bool IsTerminal() { return isatty(STDOUT_FILENO) == 1; }
+
+std::string HumanBytes(int64_t bytes) {
+  static const char* const kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  std::ostringstream text;
+  const int digits = unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  text << std::fixed << std::setprecision(digits) << value << " " << kUnits[unit];
+  return text.str();
+}
+
+}  // namespace tilewright

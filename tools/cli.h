@@ -1,0 +1,67 @@
+// What the CLI's commands share: global options, exit codes, and opening the cache.
+#ifndef TILEWRIGHT_TOOLS_CLI_H_
+#define TILEWRIGHT_TOOLS_CLI_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/cache.h"
+#include "runtime/runtime.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tilewright {
+
+enum ExitCode : int { kDone = 0, kFindings = 1, kMisuse = 2 };
+
+// The state of one CLI run. Commands add themselves to the parser and leave what to do in `run`.
+struct CliContext {
+  RuntimeOptions runtime;    // from the environment, then the command line
+  std::function<int()> run;  // set by the command that was chosen; returns an exit code
+};
+
+// Prints "tilewright: message" to standard error. InvalidArgument and NotFound are misuse, anything
+// else is a finding.
+int Fail(const absl::Status& status);
+int Misuse(std::string_view message);
+
+// A subcommand whose options may also stand before or after the global ones. `run` is called after
+// parsing; it reads the option values that the command owns.
+CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name,
+                     const std::string& description, std::function<int()> run);
+
+// How a command opens the cache: kExisting fails with NotFound where there is no file, kWritable
+// creates it, and fails where what is stored would not last.
+enum class CacheAccess : uint8_t { kExisting, kWritable };
+absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options, CacheAccess access);
+// The same for a file other than the configured cache.
+absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access);
+
+// True where standard output is a terminal (progress may then rewrite its line).
+bool IsTerminal();
+
+// "2.1 MB": three significant digits, powers of 1000.
+std::string HumanBytes(int64_t bytes);
+
+void AddCacheCommands(CLI::App& app, CliContext& context);
+void AddOpsCommand(CLI::App& app, CliContext& context);
+void AddValidateCommand(CLI::App& app, CliContext& context);
+void AddWarmCommand(CLI::App& app, CliContext& context);
+void AddCoverageCommand(CLI::App& app, CliContext& context);
+void AddTuneCommand(CLI::App& app, CliContext& context);
+void AddInspectCommand(CLI::App& app, CliContext& context);
+void AddExplainCommand(CLI::App& app, CliContext& context);
+void AddConformCommand(CLI::App& app, CliContext& context);
+void AddBenchCommand(CLI::App& app, CliContext& context);
+void AddCalibrateCommand(CLI::App& app, CliContext& context);
+void AddDoctorCommand(CLI::App& app, CliContext& context);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_CLI_H_

@@ -1,0 +1,208 @@
+#include "tools/shape_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string MessageOf(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
+
+absl::StatusOr<Json> ParseJson(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    return InvalidArgument("not JSON: ", error.what());
+  }
+}
+
+absl::StatusOr<Dims> DimsOf(const Json& value, std::string_view what) {
+  if (!value.is_array()) return InvalidArgument(what, ": expected a list of integers, got ", value);
+  if (value.size() > static_cast<size_t>(kMaxRank)) {
+    return InvalidArgument(what, ": expected at most ", kMaxRank, " values, got ", value.size());
+  }
+  Dims dims;
+  for (const Json& item : value) {
+    if (!item.is_number_integer()) {
+      return InvalidArgument(what, ": expected a list of integers, got ", value);
+    }
+    dims.push_back(item.get<int64_t>());
+  }
+  return dims;
+}
+
+absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
+  if (value.is_null()) return ParamValue();
+  if (value.is_boolean()) return ParamValue(value.get<bool>());
+  if (value.is_number_integer()) return ParamValue(value.get<int64_t>());
+  if (value.is_number()) return ParamValue(value.get<double>());
+  if (value.is_array()) {
+    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOf(value, what));
+    return ParamValue(dims);
+  }
+  if (value.is_string()) {
+    if (const auto dtype = ParseDType(value.get<std::string>())) return ParamValue(*dtype);
+  }
+  return InvalidArgument(
+      what, ": expected null, a bool, a number, a list of integers or a dtype, got ", value);
+}
+
+const OpSpec* FindOp(std::span<const OpSpec* const> ops, std::string_view name) {
+  const auto found =
+      std::find_if(ops.begin(), ops.end(), [&](const OpSpec* op) { return op->name == name; });
+  return found == ops.end() ? nullptr : *found;
+}
+
+absl::StatusOr<DType> DTypeOf(std::string_view name) {
+  const std::optional<DType> dtype = ParseDType(name);
+  if (!dtype) return InvalidArgument("dtype: '", name, "' is not a dtype");
+  return *dtype;
+}
+
+absl::Status CheckFields(const Json& line) {
+  if (!line.is_object()) return InvalidArgument("expected a JSON object, got ", line);
+  for (const auto& [field, value] : line.items()) {
+    if (field != "op" && field != "inputs" && field != "dtype" && field != "params") {
+      return InvalidArgument("unknown field '", field, "' (expected op, inputs, dtype, params)");
+    }
+  }
+  for (const char* field : {"op", "dtype"}) {
+    if (!line.contains(field) || !line[field].is_string()) {
+      return InvalidArgument("expected a string field '", field, "'");
+    }
+  }
+  if (!line.contains("inputs") || !line["inputs"].is_object()) {
+    return InvalidArgument("expected an object field 'inputs' of shapes by input name");
+  }
+  if (line.contains("params") && !line["params"].is_object()) {
+    return InvalidArgument("expected an object for 'params'");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CallDesc> CallOfLine(const Json& line, std::span<const OpSpec* const> ops) {
+  TW_RETURN_IF_ERROR(CheckFields(line));
+  const std::string name = line["op"];
+  const OpSpec* op = FindOp(ops, name);
+  if (op == nullptr) return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+  Workload workload;
+  for (const auto& [input, shape] : line["inputs"].items()) {
+    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOf(shape, input));
+    workload.input_shapes.emplace_back(input, dims);
+  }
+  if (line.contains("params")) {
+    for (const auto& [param, value] : line["params"].items()) {
+      TW_ASSIGN_OR_RETURN(const ParamValue parsed, ParamOf(value, param));
+      workload.params.emplace_back(param, parsed);
+    }
+  }
+  TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(line["dtype"].get<std::string>()));
+  return WorkloadCall(*op, workload, dtype);
+}
+
+// "128x7168", or "()" for rank 0.
+absl::StatusOr<Dims> DimsOfText(std::string_view text, std::string_view what) {
+  Dims dims;
+  if (text == "()") return dims;
+  std::istringstream stream{std::string(text)};
+  std::string part;
+  int count = 0;
+  while (std::getline(stream, part, 'x')) {
+    size_t used = 0;
+    int64_t value = -1;
+    try {
+      value = std::stoll(part, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used == 0 || used != part.size() || value < 0 || ++count > kMaxRank) {
+      return InvalidArgument(what, ": expected a shape such as 128x7168 of at most ", kMaxRank,
+                             " dims, got '", text, "'");
+    }
+    dims.push_back(value);
+  }
+  if (count == 0 || text.back() == 'x') {
+    return InvalidArgument(what, ": expected a shape such as 128x7168, got '", text, "'");
+  }
+  return dims;
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> SplitArgument(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return InvalidArgument("expected NAME=VALUE, got '", text, "'");
+  }
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std::string_view name,
+                                                      std::span<const OpSpec* const> ops) {
+  std::vector<NamedCall> calls;
+  std::istringstream stream{std::string(text)};
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    const std::string origin = Cat(name, ":", number);
+    const absl::StatusOr<Json> json = ParseJson(line);
+    if (!json.ok()) return InvalidArgument(origin, ": ", MessageOf(json.status()));
+    absl::StatusOr<CallDesc> call = CallOfLine(*json, ops);
+    if (!call.ok()) return InvalidArgument(origin, ": ", MessageOf(call.status()));
+    calls.push_back({origin, std::move(*call)});
+  }
+  if (calls.empty()) return InvalidArgument(name, ": no shapes in the file");
+  return calls;
+}
+
+absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,
+                                                     std::span<const OpSpec* const> ops) {
+  std::ifstream file(path);
+  if (!file) return NotFound("cannot read the shape file ", path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return ParseShapeFile(text.str(), path, ops);
+}
+
+absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
+                                            const std::vector<std::string>& shapes,
+                                            std::string_view dtype,
+                                            const std::vector<std::string>& params) {
+  Workload workload;
+  for (const std::string& shape : shapes) {
+    TW_ASSIGN_OR_RETURN(const auto argument, SplitArgument(shape));
+    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOfText(argument.second, argument.first));
+    workload.input_shapes.emplace_back(argument.first, dims);
+  }
+  for (const std::string& param : params) {
+    TW_ASSIGN_OR_RETURN(const auto argument, SplitArgument(param));
+    const absl::StatusOr<Json> json = ParseJson(argument.second);
+    TW_ASSIGN_OR_RETURN(const ParamValue value,
+                        ParamOf(json.ok() ? *json : Json(argument.second), argument.first));
+    workload.params.emplace_back(argument.first, value);
+  }
+  TW_ASSIGN_OR_RETURN(const DType parsed, DTypeOf(dtype));
+  return WorkloadCall(op, workload, parsed);
+}
+
+absl::StatusOr<std::vector<NamedCall>> WorkloadCalls(const OpSpec& op) {
+  std::vector<NamedCall> calls;
+  for (const Workload& workload : op.workloads) {
+    for (DType dtype : workload.dtypes) {
+      TW_ASSIGN_OR_RETURN(CallDesc call, WorkloadCall(op, workload, dtype));
+      calls.push_back({Cat(op.name, " ", workload.label, " ", DTypeName(dtype)), std::move(call)});
+    }
+  }
+  return calls;
+}
+
+}  // namespace tilewright
