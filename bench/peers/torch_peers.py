@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Times PyTorch eager and torch.compile on the calls that `tilewright bench` writes.
+
+    torch_peers.py CALLS.jsonl OUT.csv [--repeats N]
+
+CALLS.jsonl has one line a case: {"op", "case", "dtype", "inputs": [[...], ...], "params": {...}}.
+OUT.csv has op,case,peer,median_us,p10_us,p90_us. Times are kernel times from CUPTI (through
+torch.profiler), summed over the kernels of one call, with the L2 cache flushed before each call and
+inputs drawn at random.
+"""
+import argparse
+import csv
+import json
+import sys
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+FLUSH_BYTES = 256 << 20
+
+
+def tensors(case):
+    dtype = getattr(torch, case["dtype"])
+    made = []
+    for shape in case["inputs"]:
+        if dtype.is_floating_point:
+            made.append(torch.randn(shape, device="cuda", dtype=torch.float32).to(dtype))
+        elif dtype == torch.bool:
+            made.append(torch.rand(shape, device="cuda") < 0.5)
+        else:
+            made.append(torch.randint(0, 100, shape, device="cuda", dtype=torch.int64).to(dtype))
+    return made
+
+
+def gemm(inputs, params):
+    a, b = inputs
+    return (a.T if params["trans_a"] else a) @ (b.T if params["trans_b"] else b)
+
+
+def rms_norm(inputs, params):
+    x, weight = inputs
+    return torch.nn.functional.rms_norm(x, params["normalized_shape"], weight, params["eps"])
+
+
+def softmax(inputs, params):
+    return torch.nn.functional.softmax(inputs[0], dim=params["dim"])
+
+
+def add(inputs, params):
+    return torch.add(inputs[0], inputs[1], alpha=params["alpha"])
+
+
+def silu_and_mul(inputs, params):
+    gate, up = inputs[0].chunk(2, dim=-1)
+    return torch.nn.functional.silu(gate) * up
+
+
+OPS = {
+    "GemmFwdOp": gemm,
+    "RMSNormFwdOp": rms_norm,
+    "SoftmaxFwdOp": softmax,
+    "AddFwdOp": add,
+    "SiluAndMulFwdOp": silu_and_mul,
+}
+
+
+def device_events(run):
+    """(name, microseconds) of everything that ran on the device during run(), in order of start."""
+    with profile(activities=[ProfilerActivity.CUDA]) as trace:
+        run()
+        torch.cuda.synchronize()
+    events = [e for e in trace.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+    events.sort(key=lambda e: e.time_range.start)
+    return [(e.name, e.time_range.elapsed_us()) for e in events]
+
+
+def call_times(run, repeats):
+    """Summed kernel time of each call; the fill that flushes the L2 cache stands between calls."""
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    for _ in range(5):
+        flush.fill_(1)
+        run()
+    torch.cuda.synchronize()
+    separators = {name for name, _ in device_events(lambda: flush.fill_(1))}
+    if len(separators) != 1:
+        raise RuntimeError(f"expected one kernel for the flush, got {separators}")
+
+    def all_calls():
+        for _ in range(repeats):
+            flush.fill_(1)
+            run()
+
+    times = []
+    for name, microseconds in device_events(all_calls):
+        if name in separators:
+            times.append(0.0)
+        else:
+            times[-1] += microseconds
+    if len(times) != repeats or min(times) <= 0:
+        raise RuntimeError(f"expected {repeats} calls in the trace, got {len(times)}")
+    return sorted(times)
+
+
+def quantile(ordered, fraction):
+    return ordered[min(len(ordered) - 1, int(fraction * len(ordered)))]
+
+
+def measure(case, repeats):
+    inputs, function, params = tensors(case), OPS[case["op"]], case["params"]
+    torch._dynamo.reset()
+    compiled = torch.compile(function, mode="max-autotune-no-cudagraphs")
+    for peer, run in (("torch", function), ("torch-compile", compiled)):
+        times = call_times(lambda: run(inputs, params), repeats)
+        yield peer, quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("calls")
+    parser.add_argument("out")
+    parser.add_argument("--repeats", type=int, default=50)
+    arguments = parser.parse_args()
+    failures = 0
+    with open(arguments.calls) as calls, open(arguments.out, "w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["op", "case", "peer", "median_us", "p10_us", "p90_us"])
+        for line in calls:
+            case = json.loads(line)
+            if case["op"] not in OPS:
+                continue
+            try:
+                for peer, *times in measure(case, arguments.repeats):
+                    writer.writerow([case["op"], case["case"], peer, *(f"{t:.3f}" for t in times)])
+                    out.flush()
+            except Exception as error:  # one case must not cost the others
+                failures += 1
+                print(f"{case['op']} {case['case']}: {error}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+#include "tools/validator.h"
+
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "manifest/device_profile.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+// The oldest architecture that an implemented operator serves, and the newest tuned one.
+constexpr std::string_view kServedProfiles[] = {"sm_80", "h200"};
+constexpr size_t kMinWorkloads = 2;
+
+std::string MessageOf(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
+
+// Collects the findings of one entry.
+class OpValidator {
+ public:
+  OpValidator(const OpSpec& op, const ValidatorParts& parts) : op_(op) {
+    if (parts.recipe) recipe_ = parts.recipe(op.name);
+    if (parts.reference) reference_ = parts.reference(op.name);
+  }
+
+  std::vector<Finding> Run() {
+    CheckSchema();
+    CheckParts();
+    CheckWorkloads();
+    CheckDTypes();
+    return std::move(findings_);
+  }
+
+ private:
+  template <class... Parts>
+  void Add(int level, int line, std::string field, const Parts&... parts) {
+    findings_.push_back(
+        {level, op_.file, line > 0 ? line : op_.line, op_.name, std::move(field), Cat(parts...)});
+  }
+
+  bool implemented() const { return op_.status == OpStatus::kImplemented; }
+
+  void CheckSchema() {
+    if (op_.reference.empty()) Add(0, 0, "reference", "is missing (write none and a formula)");
+    if (op_.reference == "none" && op_.formula.empty()) {
+      Add(0, 0, "formula", "is missing where reference is none");
+    }
+    if (op_.family.empty()) Add(0, 0, "family", "is missing");
+    if (op_.source.empty()) Add(0, 0, "source", "is missing");
+    if (op_.outputs.empty()) Add(0, 0, "outputs", "expected at least one");
+    for (const TensorSpec& output : op_.outputs) {
+      if (!output.shape) Add(0, 0, "outputs." + output.name, "has no shape");
+    }
+  }
+
+  void CheckParts() {
+    if (implemented() && recipe_ == nullptr) {
+      Add(1, 0, "status", "claims implemented, but there is no recipe");
+    }
+    if (recipe_ != nullptr && recipe_->variants().empty()) {
+      Add(1, 0, "status", "the recipe has no variant");
+    }
+    if (implemented() && !reference_) {
+      Add(4, 0, "status", "claims implemented, but there is no reference implementation");
+    }
+    if (op_.workloads.size() < kMinWorkloads) {
+      Add(4, 0, "workloads", "expected at least ", kMinWorkloads, ", got ", op_.workloads.size());
+    }
+  }
+
+  void CheckWorkloads() {
+    std::set<std::string> labels;
+    for (const Workload& workload : op_.workloads) {
+      const std::string field = "workloads." + workload.label;
+      if (!labels.insert(workload.label).second) Add(0, workload.line, field, "is there twice");
+      if (workload.dtypes.empty()) Add(3, workload.line, field, "names no dtype");
+      for (DType dtype : workload.dtypes) CheckWorkload(workload, dtype, field);
+    }
+  }
+
+  void CheckWorkload(const Workload& workload, DType dtype, const std::string& field) {
+    const absl::StatusOr<CallDesc> call = WorkloadCall(op_, workload, dtype);
+    if (!call.ok()) {
+      Add(2, workload.line, field, "at ", DTypeName(dtype), ": ", MessageOf(call.status()));
+      return;
+    }
+    CheckRoofline(*call, workload.line, field);
+    CheckServed(*call, 1, workload.line, field);
+  }
+
+  void CheckRoofline(const CallDesc& call, int line, const std::string& field) {
+    const absl::StatusOr<Work> work = EvaluateRoofline(call);
+    if (!work.ok()) {
+      Add(4, line, "roofline", field, ": ", MessageOf(work.status()));
+    } else if (!std::isfinite(work->flops) || work->flops < 0 || !std::isfinite(work->bytes) ||
+               work->bytes <= 0) {
+      Add(4, line, "roofline", field, ": expected finite flops >= 0 and bytes > 0, got ",
+          work->flops, " and ", work->bytes);
+    }
+  }
+
+  // The recipe describes the call by as many values as it has fields, and serves it by a legal
+  // default on each architecture, its portable variant included.
+  void CheckServed(const CallDesc& call, int level, int line, const std::string& field) {
+    if (recipe_ == nullptr || recipe_->variants().empty()) return;
+    if (recipe_->Describe(call).size() != recipe_->fields().size()) {
+      Add(1, line, field, "the recipe describes ", call.ToString(), " by ",
+          recipe_->Describe(call).size(), " values, but has ", recipe_->fields().size(), " fields");
+    }
+    for (std::string_view name : kServedProfiles) {
+      const absl::StatusOr<DeviceProfile> device = BuiltinDeviceProfile(name);
+      if (!device.ok()) {
+        Add(1, line, field, MessageOf(device.status()));
+        continue;
+      }
+      for (const Variant* variant :
+           {*SelectOrPortable(call, *device), recipe_->variants().back()}) {
+        CheckVariant(*variant, call, *device, level, line, field);
+      }
+    }
+  }
+
+  // Where no variant serves the call, the portable one says why.
+  absl::StatusOr<const Variant*> SelectOrPortable(const CallDesc& call,
+                                                  const DeviceProfile& device) {
+    absl::StatusOr<const Variant*> selected = SelectVariant(*recipe_, call, device);
+    return selected.ok() ? selected : recipe_->variants().back();
+  }
+
+  void CheckVariant(const Variant& variant, const CallDesc& call, const DeviceProfile& device,
+                    int level, int line, const std::string& field) {
+    absl::Status status = variant.Serves(call, device);
+    if (status.ok()) status = variant.Legal(call, variant.Default(call, device), device);
+    if (!status.ok()) {
+      Add(level, line, field, "variant ", variant.name(), " on ", device.name, ": ",
+          MessageOf(status));
+    }
+  }
+
+  // Every declared combination makes a valid call of the first workload that fits it, and is
+  // served.
+  void CheckDTypes() {
+    if (op_.workloads.empty() || op_.inputs.empty()) return;
+    for (const std::vector<DType>& combo : op_.dtype_combos) {
+      if (combo.size() != op_.inputs.size() + op_.outputs.size()) {
+        Add(3, 0, "dtype_combos", "expected ", op_.inputs.size() + op_.outputs.size(),
+            " dtypes, got ", combo.size());
+      }
+    }
+    for (DType dtype : op_.inputs[0].dtypes) {
+      const absl::StatusOr<CallDesc> call = WorkloadCall(op_, op_.workloads[0], dtype);
+      if (!call.ok()) {
+        Add(3, 0, "inputs." + op_.inputs[0].name, DTypeName(dtype), ": ", MessageOf(call.status()));
+      } else if (implemented()) {
+        CheckServed(*call, 3, 0, "inputs." + op_.inputs[0].name);
+      }
+    }
+  }
+
+  const OpSpec& op_;
+  std::unique_ptr<Recipe> recipe_;
+  ReferenceFunction reference_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::string Finding::ToString() const {
+  return Cat(file, ":", line, ": ", op, ".", field, ": ", message, " [L", level, "]");
+}
+
+ValidatorParts BuiltinParts() { return {MakeBuiltinRecipe, BuiltinReference}; }
+
+std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts) {
+  return OpValidator(op, parts).Run();
+}
+
+}  // namespace tilewright

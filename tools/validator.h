@@ -1,0 +1,42 @@
+// The cross-checks of `tilewright validate`: manifest entries against recipes, references,
+// workloads and the conformance ledger.
+#ifndef TILEWRIGHT_TOOLS_VALIDATOR_H_
+#define TILEWRIGHT_TOOLS_VALIDATOR_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel_templates/recipe.h"
+#include "manifest/op_spec.h"
+#include "manifest/reference.h"
+
+namespace tilewright {
+
+// One thing that is wrong. `level` is that of the check: 0 schema, 1 signature against recipe, 2
+// shape rules on workloads, 3 dtypes, 4 roofline, workloads and reference, 5 ledger.
+struct Finding {
+  int level = 0;
+  std::string file;
+  int line = 0;
+  std::string op;
+  std::string field;
+  std::string message;
+  // "manifest/gemm.yaml:12: GemmFwdOp.roofline: ... [L4]"
+  std::string ToString() const;
+};
+
+// Where the checks find an operator's other parts.
+struct ValidatorParts {
+  std::function<std::unique_ptr<Recipe>(std::string_view op)> recipe;
+  std::function<ReferenceFunction(std::string_view op)> reference;
+};
+ValidatorParts BuiltinParts();
+
+// Levels 0 to 4 of one entry. A spec-only entry needs no recipe and no reference.
+std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_VALIDATOR_H_
