@@ -47,18 +47,18 @@ absl::Status Library::Load() {
     errors += Cat("\n  ", dlerror());
   }
   if (handle == nullptr) return FailedPrecondition("no cuBLASLt; sought:", errors);
-  const bool found =
-      Resolve(handle, "cublasLtCreate", create) && Resolve(handle, "cublasLtDestroy", destroy) &&
-      Resolve(handle, "cublasLtMatmulDescCreate", desc_create) &&
-      Resolve(handle, "cublasLtMatmulDescDestroy", desc_destroy) &&
-      Resolve(handle, "cublasLtMatmulDescSetAttribute", desc_set) &&
-      Resolve(handle, "cublasLtMatrixLayoutCreate", layout_create) &&
-      Resolve(handle, "cublasLtMatrixLayoutDestroy", layout_destroy) &&
-      Resolve(handle, "cublasLtMatmulPreferenceCreate", preference_create) &&
-      Resolve(handle, "cublasLtMatmulPreferenceDestroy", preference_destroy) &&
-      Resolve(handle, "cublasLtMatmulPreferenceSetAttribute", preference_set) &&
-      Resolve(handle, "cublasLtMatmulAlgoGetHeuristic", heuristic) &&
-      Resolve(handle, "cublasLtMatmul", matmul);
+  const bool found = Resolve(handle, "cublasLtCreate", create) &&
+                     Resolve(handle, "cublasLtDestroy", destroy) &&
+                     Resolve(handle, "cublasLtMatmulDescCreate", desc_create) &&
+                     Resolve(handle, "cublasLtMatmulDescDestroy", desc_destroy) &&
+                     Resolve(handle, "cublasLtMatmulDescSetAttribute", desc_set) &&
+                     Resolve(handle, "cublasLtMatrixLayoutCreate", layout_create) &&
+                     Resolve(handle, "cublasLtMatrixLayoutDestroy", layout_destroy) &&
+                     Resolve(handle, "cublasLtMatmulPreferenceCreate", preference_create) &&
+                     Resolve(handle, "cublasLtMatmulPreferenceDestroy", preference_destroy) &&
+                     Resolve(handle, "cublasLtMatmulPreferenceSetAttribute", preference_set) &&
+                     Resolve(handle, "cublasLtMatmulAlgoGetHeuristic", heuristic) &&
+                     Resolve(handle, "cublasLtMatmul", matmul);
   return found ? absl::OkStatus() : FailedPrecondition("libcublasLt lacks an entry point");
 }
 
@@ -118,7 +118,8 @@ class CublasLtGemmImpl final : public CublasLtGemm {
     TW_RETURN_IF_ERROR(SetTranspose(CUBLASLT_MATMUL_DESC_TRANSA, problem.trans_b));
     TW_RETURN_IF_ERROR(SetTranspose(CUBLASLT_MATMUL_DESC_TRANSB, problem.trans_a));
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
-    TW_RETURN_IF_ERROR(MakeLayout(first_, problem, problem.trans_b ? k : n, problem.trans_b ? n : k));
+    TW_RETURN_IF_ERROR(
+        MakeLayout(first_, problem, problem.trans_b ? k : n, problem.trans_b ? n : k));
     TW_RETURN_IF_ERROR(
         MakeLayout(second_, problem, problem.trans_a ? m : k, problem.trans_a ? k : m));
     TW_RETURN_IF_ERROR(MakeLayout(result_, problem, n, m));
@@ -130,11 +131,11 @@ class CublasLtGemmImpl final : public CublasLtGemm {
   absl::Status Run(int algorithm, const GemmBuffers& buffers, void* stream) override {
     const float alpha = 1, beta = 0;
     const cublasLtMatmulHeuristicResult_t& chosen = found_.at(static_cast<size_t>(algorithm));
-    return Check(library_.matmul(handle_, desc_, &alpha, buffers.b, first_, buffers.a, second_,
-                                 &beta, buffers.d, result_, buffers.d, result_, &chosen.algo,
-                                 buffers.workspace, buffers.workspace_bytes,
-                                 static_cast<cudaStream_t>(stream)),
-                 "cublasLtMatmul");
+    return Check(
+        library_.matmul(handle_, desc_, &alpha, buffers.b, first_, buffers.a, second_, &beta,
+                        buffers.d, result_, buffers.d, result_, &chosen.algo, buffers.workspace,
+                        buffers.workspace_bytes, static_cast<cudaStream_t>(stream)),
+        "cublasLtMatmul");
   }
 
  private:
@@ -146,9 +147,9 @@ class CublasLtGemmImpl final : public CublasLtGemm {
 
   absl::Status MakeLayout(cublasLtMatrixLayout_t& layout, const Problem& problem, uint64_t rows,
                           uint64_t columns) {
-    return Check(library_.layout_create(&layout, problem.type, rows, columns,
-                                        static_cast<int64_t>(rows)),
-                 "cublasLtMatrixLayoutCreate");
+    return Check(
+        library_.layout_create(&layout, problem.type, rows, columns, static_cast<int64_t>(rows)),
+        "cublasLtMatrixLayoutCreate");
   }
 
   absl::Status FindAlgorithms() {
@@ -156,10 +157,10 @@ class CublasLtGemmImpl final : public CublasLtGemm {
     TW_RETURN_IF_ERROR(
         Check(library_.preference_create(&preference), "cublasLtMatmulPreferenceCreate"));
     const uint64_t workspace_bytes = kCublasLtWorkspaceBytes;
-    absl::Status status = Check(
-        library_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                &workspace_bytes, sizeof(workspace_bytes)),
-        "cublasLtMatmulPreferenceSetAttribute");
+    absl::Status status =
+        Check(library_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                      &workspace_bytes, sizeof(workspace_bytes)),
+              "cublasLtMatmulPreferenceSetAttribute");
     found_.resize(kMaxAlgorithms);
     int count = 0;
     if (status.ok()) {
