@@ -1,0 +1,59 @@
+// Input data for checking, tuning and benchmarks: random, never zeros, fresh per use.
+#ifndef TILEWRIGHT_RUNTIME_INPUTS_H_
+#define TILEWRIGHT_RUNTIME_INPUTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manifest/call_desc.h"
+
+namespace tilewright {
+
+enum class InputMode : uint8_t {
+  // Floating: independent draws of N(0, 1). Integers: uniform over the whole range, so that sums
+  // wrap. Bool: 0 or 1 with equal odds.
+  kNormal,
+  // Integers uniform in [-2, 2] (unsigned: [0, 4]) in any dtype: float32 sums of products are
+  // exact.
+  kSmallIntegers,
+  // kNormal with about one floating element in 64 replaced by NaN, infinities, signed zeros, the
+  // largest and smallest numbers and subnormals; at least one such element where there is any.
+  kSpecial,
+};
+std::string_view InputModeName(InputMode mode);
+
+struct InputOptions {
+  InputMode mode = InputMode::kNormal;
+  uint64_t seed = 0;  // same seed, dtype and size: same bytes
+  int threads = 0;    // 0: up to 8, by size
+};
+
+// A seed that differs per call and per process.
+uint64_t FreshSeed();
+
+// Fills `bytes`, a whole number of elements of `dtype`. Above 2^18 elements the data repeats a
+// random block of that size in chunks that start at random places, so that hundreds of megabytes
+// take well under a second.
+void FillHost(DType dtype, std::span<std::byte> bytes, const InputOptions& options);
+
+// Host storage of one operand: its whole byte extent, gaps of a strided view included.
+struct HostBuffer {
+  std::vector<std::byte> bytes;
+  int64_t origin_bytes = 0;  // of element (0, ..., 0) in `bytes`
+
+  const void* origin() const { return bytes.data() + origin_bytes; }
+  void* origin() { return bytes.data() + origin_bytes; }
+};
+
+// Data for every input of `call`, in the manifest's order; an absent or empty one has no bytes.
+// ResourceExhausted where an extent overflows or cannot be held.
+absl::StatusOr<std::vector<HostBuffer>> MakeInputs(const CallDesc& call,
+                                                   const InputOptions& options);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_INPUTS_H_
