@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autotune/config.h"
@@ -13,16 +14,18 @@
 namespace tilewright {
 
 enum class CandidateStatus : uint8_t { kOk, kWrong, kFailed, kPruned, kTimeout };
+std::string_view CandidateStatusName(CandidateStatus status);  // "ok", "wrong", ...
 
 struct Measurement {
   CandidateStatus status = CandidateStatus::kOk;
-  std::string error;               // why it is not ok
-  std::vector<double> samples_us;  // one kernel time each, cold L2
+  std::string error = {};               // why it is not ok
+  std::vector<double> samples_us = {};  // one kernel time each, cold L2
   int registers = 0;
   int64_t spill_bytes = 0;
 };
 
-// Not thread-safe: one search drives one evaluator.
+// Not thread-safe: one search drives one evaluator. A result of kPruned says that the candidate was
+// not looked at (the search is being cancelled): nothing is recorded of it.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;

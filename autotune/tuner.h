@@ -26,6 +26,7 @@ struct Trial {
   CandidateStatus status = CandidateStatus::kOk;
   std::string error;
   std::vector<double> samples_us;
+  int sample_count = 0;  // behind the median; a known trial may come without its samples
   double median_us = 0;
   double p10_us = 0;
   double p90_us = 0;
@@ -37,13 +38,16 @@ struct TuneOptions {
   int exhaustive_below = 24;       // spaces up to this many legal points are measured whole
   double measured_fraction = 0.2;  // of larger ones, at most this part is admitted
   int max_candidates = 64;
-  int first_round_repeats = 3;
+  int first_round_repeats = 5;
   int final_repeats = 25;
-  double noise = 0.01;                 // near-tie: medians within this fraction
+  double noise = 0.01;                 // near-tie: medians within about this fraction
   double stop_at_sol_fraction = 0.97;  // good enough
   double sol_us = 0;                   // 0: unknown
+  std::vector<Config> first;           // hints: tried ahead of the model's ranking, if legal
   // Called after each step: "12/40 measured, best 8.1 us (tile_m=128,...)".
   std::function<void(std::string_view)> progress;
+  // Called whenever something new is known of a candidate, so that nothing is lost on a crash.
+  std::function<void(const Trial&)> on_trial;
   // Checked between steps; a cancelled search returns what it has, with `complete` false.
   const std::atomic<bool>* cancelled = nullptr;
 };
@@ -58,8 +62,18 @@ struct TuneResult {
 
 // Ranks `candidates` by the model, admits and races them, and breaks near-ties by a stable rule
 // (predicted time, then canonical config text), so that machines that see the same times within
-// noise agree. `known` are trials of an earlier search: they are not measured from scratch.
-// NotFound when no candidate is ok (trials then say why).
+// noise agree.
+//
+// A small space is admitted whole. Of a larger one, half of the allowance goes to the model's
+// favourites, the rest to the favourites of the model as corrected by what was measured. The
+// admitted ones run a successive-halving race (Karnin et al., "Almost optimal exploration in
+// multi-armed bandits"); the last few are measured together until the choice is clear.
+//
+// `known` are trials of an earlier search. Those measured to the end, or rejected, are taken as
+// they are; so adding a candidate to a searched space measures that one only.
+//
+// NotFound when no candidate is ok, with the reasons; Cancelled when it was cancelled before any
+// was; InvalidArgument without candidates.
 absl::StatusOr<TuneResult> Tune(std::vector<Candidate> candidates, std::vector<Trial> known,
                                 Evaluator& evaluator, const TuneOptions& options);
 

@@ -1,0 +1,69 @@
+// The state of one search of a tuning space; Tune() drives it.
+#ifndef TILEWRIGHT_AUTOTUNE_SEARCH_H_
+#define TILEWRIGHT_AUTOTUNE_SEARCH_H_
+
+#include <string>
+#include <vector>
+
+#include "autotune/evaluator.h"
+#include "autotune/model_correction.h"
+#include "autotune/tuner.h"
+
+namespace tilewright {
+
+// Explore() admits candidates and takes first samples; Race() narrows them down; Winner() decides.
+// The evaluator and the options must outlive it. Not thread-safe.
+class Search {
+ public:
+  Search(std::vector<Candidate> candidates, std::vector<Trial> known, Evaluator& evaluator,
+         const TuneOptions& options);
+
+  void Explore();
+  void Race();
+
+  // The fastest, near-ties broken by rank; null where none is ok.
+  const Trial* Winner() const;
+  std::vector<Trial> Trials() const;  // everything admitted or known, by rank
+  int64_t legal() const { return static_cast<int64_t>(entries_.size()); }
+  bool cancelled() const { return stopped_; }
+
+ private:
+  struct Entry {
+    Candidate candidate;
+    std::string text;  // canonical config
+    Trial trial;
+    bool tried = false;     // the trial says something
+    bool admitted = false;  // by this search's evaluator
+    bool settled = false;   // nothing more to learn: rejected, or measured to the end
+  };
+  using Indices = std::vector<size_t>;  // into entries_, which are sorted by rank
+
+  void Recall(const std::vector<Trial>& known);
+  int64_t Allowance() const;
+  int64_t Tried() const;
+  Indices Spread(int64_t count) const;
+  Indices Favourites(int64_t count) const;
+  void AdmitAndSample(const Indices& indices);
+  Indices Admit(const Indices& indices);
+  void Measure(const Indices& indices, int repeats, bool append);
+  void Record(Entry& entry, Measurement measurement, bool append);
+  void Learn();
+  bool GoodEnough() const;
+  Indices Contenders() const;
+  void Narrow(Indices& contenders, double margin) const;
+  void MeasureFinalists(Indices finalists);
+  bool TooCloseToCall(const Indices& finalists) const;
+  double BestMedian(bool settled_only) const;
+  bool Cancelled();
+  void Report() const;
+
+  std::vector<Entry> entries_;
+  Evaluator& evaluator_;
+  const TuneOptions& options_;
+  ModelCorrection correction_;
+  bool stopped_ = false;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_AUTOTUNE_SEARCH_H_
