@@ -21,7 +21,7 @@ namespace tilewright {
 struct TensorSpec {
   std::string name;
   std::vector<DType> dtypes;  // allowed dtypes; empty when same_as is set
-  std::string same_as;        // name of the tensor whose dtype this one shares
+  std::string same_as;        // name of the tensor, or dtype parameter, whose dtype this one has
   bool optional = false;      // inputs only
   bool mutated = false;       // inputs only: the operator writes it
   // Inputs: a pattern that binds dim names, "[M, K]"; empty for arbitrary rank.
@@ -39,6 +39,7 @@ struct ParamSpec {
   Type type = Type::kInt;
   bool nullable = false;
   std::optional<ParamValue> default_value;  // none: the parameter is required
+  std::optional<Expr> when_null;            // what null stands for; the call then never has null
 };
 
 // A named real-model problem. Each dtype in `dtypes` gives one CallDesc.
@@ -52,6 +53,9 @@ struct Workload {
 };
 
 struct Roofline {
+  // What does the arithmetic at best: matrix products may use tensor cores.
+  enum class Unit : uint8_t { kVector, kTensor };
+  Unit unit = Unit::kVector;
   // Named intermediate values, evaluated in order, then the two results.
   std::vector<std::pair<std::string, Expr>> vars;
   std::optional<Expr> flops;

@@ -1,0 +1,26 @@
+// Checking and normalising the parameters of a call.
+#ifndef TILEWRIGHT_MANIFEST_PARAM_CHECK_H_
+#define TILEWRIGHT_MANIFEST_PARAM_CHECK_H_
+
+#include <span>
+#include <string_view>
+
+#include "manifest/op_spec.h"
+
+namespace tilewright {
+
+// "int_or_float", the manifest's spelling; and back.
+std::string_view ParamTypeName(ParamSpec::Type type);
+std::optional<ParamSpec::Type> ParseParamType(std::string_view name);
+
+// `value` in the normal form of its type: ints widen where a float is declared, an int becomes a
+// list where one is declared, axes count from 0 over `rank` axes (a scalar counts as one axis, as
+// in PyTorch), in ascending order. InvalidArgument says what was expected and got.
+absl::StatusOr<ParamValue> NormalizeParam(const ParamSpec& spec, const ParamValue& value, int rank);
+
+// Fills `call.params` from `given` and the defaults. `call.operands` must hold the inputs.
+absl::Status BindParams(std::span<const NamedParam> given, CallDesc& call);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_MANIFEST_PARAM_CHECK_H_
