@@ -49,6 +49,10 @@ class Compiler {
 // part of each kernel's key.
 std::vector<std::string> FixedCompileFlags();
 
+// What makes a kernel unfit as a candidate, from its compile log and spills; a cached row keeps
+// both.
+std::vector<std::string> CompileGates(std::string_view log, int64_t spill_bytes);
+
 // NVRTC, loaded on first use. `explicit_path` (a library or its folder) replaces the search;
 // `search_dirs` are looked in before the loader's path, the CUDA toolkit and pip wheels.
 std::shared_ptr<Compiler> NvrtcCompiler(std::string explicit_path = "",

@@ -108,19 +108,6 @@ std::string BuildOf(std::string_view cubin) {
   return std::string(cubin.substr(begin, end - begin));
 }
 
-std::vector<std::string> Gates(std::string_view log, int64_t spill_bytes) {
-  std::vector<std::string> gates;
-  const auto says = [&](std::string_view text) { return log.find(text) != std::string_view::npos; };
-  if (says("C7510") || says("C7511") || says("wgmma.mma_async instructions are serialized")) {
-    gates.push_back("wgmma serialized");
-  }
-  if (says("C7508") || says("setmaxnreg ignored") || says("'setmaxnreg' ignored")) {
-    gates.push_back("setmaxnreg ignored");
-  }
-  if (spill_bytes > 0) gates.push_back(Cat("spills ", spill_bytes, " bytes"));
-  return gates;
-}
-
 class Nvrtc final : public Compiler {
  public:
   Nvrtc(std::string explicit_path, std::vector<std::string> search_dirs)
@@ -267,7 +254,7 @@ class Nvrtc final : public Compiler {
     kernel.registers = found->registers;
     kernel.static_smem_bytes = found->static_smem_bytes;
     kernel.spill_bytes = found->spill_bytes();
-    kernel.gates = Gates(kernel.log, kernel.spill_bytes);
+    kernel.gates = CompileGates(kernel.log, kernel.spill_bytes);
     kernel.compiler = NoteVersion(kernel.cubin);
     return absl::OkStatus();
   }
@@ -300,6 +287,19 @@ class Nvrtc final : public Compiler {
 };
 
 }  // namespace
+
+std::vector<std::string> CompileGates(std::string_view log, int64_t spill_bytes) {
+  std::vector<std::string> gates;
+  const auto says = [&](std::string_view text) { return log.find(text) != std::string_view::npos; };
+  if (says("C7510") || says("C7511") || says("wgmma.mma_async instructions are serialized")) {
+    gates.push_back("wgmma serialized");
+  }
+  if (says("C7508") || says("setmaxnreg ignored") || says("'setmaxnreg' ignored")) {
+    gates.push_back("setmaxnreg ignored");
+  }
+  if (spill_bytes > 0) gates.push_back(Cat("spills ", spill_bytes, " bytes"));
+  return gates;
+}
 
 std::vector<std::string> FixedCompileFlags() { return {"-std=c++20", "-default-device"}; }
 

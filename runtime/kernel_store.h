@@ -1,0 +1,90 @@
+// From a kernel instantiation to its cubin: cache, else compile, once.
+#ifndef TILEWRIGHT_RUNTIME_KERNEL_STORE_H_
+#define TILEWRIGHT_RUNTIME_KERNEL_STORE_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "cache/cache.h"
+#include "kernel_templates/embedded.h"
+#include "kernel_templates/recipe.h"
+#include "runtime/compiler.h"
+#include "runtime/keys.h"
+
+namespace tilewright {
+
+struct KernelStoreOptions {
+  bool strict = false;           // any compile is an error
+  bool exact_toolchain = false;  // a cubin of another compiler build is a miss
+  // How long another process's compile of the same kernel is waited for.
+  std::chrono::milliseconds lock_timeout{120000};
+};
+
+// Purpose: the one way to a cubin. Compiles a missing kernel once among the threads of this process
+// and, through the cache's lock, among processes; the others wait for the result. A failed compile
+// is remembered, so that a broken template costs one compile. Thread-safe; no lock is held while
+// another key compiles. Outlived by `cache` and `compiler`.
+class KernelStore {
+ public:
+  KernelStore(TemplateSet templates, Cache* cache, std::shared_ptr<Compiler> compiler,
+              KernelStoreOptions options = {});
+
+  // Adds templates of an embedder's. AlreadyExists where the path holds another text.
+  absl::Status AddTemplates(const std::vector<std::pair<std::string, std::string>>& files);
+
+  // Errors of TemplateSet::Closure.
+  absl::StatusOr<KernelKey> Key(const KernelSpec& spec, std::string_view arch);
+  absl::StatusOr<std::string> ClosureDigest(std::string_view template_file);
+
+  struct Result {
+    KernelRow row;  // with its cubin
+    bool compiled = false;
+  };
+  // Errors: FailedPrecondition in strict mode or without a compiler; Internal with the log where
+  // the template does not compile.
+  absl::StatusOr<Result> GetOrBuild(const KernelSpec& spec, std::string_view op,
+                                    std::string_view arch);
+  // The cached row, compiling nothing; NotFound.
+  absl::StatusOr<KernelRow> Find(const KernelKey& key);
+  // Compiles anew and replaces the cached row: for a cubin that the driver refused.
+  absl::StatusOr<Result> Rebuild(const KernelSpec& spec, std::string_view op,
+                                 std::string_view arch);
+
+  Compiler& compiler() { return *compiler_; }
+  int64_t compiles() const { return compiles_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Flight {
+    bool done = false;
+    std::condition_variable landed;
+    absl::StatusOr<Result> result = absl::UnknownError("in flight");
+  };
+
+  absl::StatusOr<Result> Build(const KernelSpec& spec, const KernelKey& key, std::string_view op);
+  absl::StatusOr<Result> CompileAndKeep(const KernelSpec& spec, const KernelKey& key,
+                                        std::string_view op);
+
+  Cache* const cache_;
+  const std::shared_ptr<Compiler> compiler_;
+  const KernelStoreOptions options_;
+  std::atomic<int64_t> compiles_{0};
+
+  std::mutex mutex_;
+  std::shared_ptr<const TemplateSet> templates_;              // guarded by mutex_
+  std::map<std::string, std::string, std::less<>> closures_;  // template file -> digest
+  absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_;
+  absl::flat_hash_map<std::string, absl::Status> broken_;  // kernels that do not compile
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_KERNEL_STORE_H_
