@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "manifest/edge_cases.h"
 #include "manifest/references/element_access.h"
 #include "manifest/status.h"
 
@@ -73,6 +74,60 @@ TILEWRIGHT_REFERENCE(SiluAndMulFwdOp)
     values[i].f = gate / (1 + std::exp(-gate)) * up;
   }
   return absl::OkStatus();
+}
+
+TILEWRIGHT_EDGE_CASES(AddFwdOp) {
+  struct Problem {
+    const char* label;
+    Dims input, other;
+    ParamValue alpha = 1;
+  };
+  const Problem problems[] = {{"primes", {127, 61}, {127, 61}},
+                              {"one", {1}, {1}},
+                              {"rank-0", {}, {}},
+                              {"two-way-broadcast", {3, 1}, {1, 4}},
+                              {"scalar-other", {5, 7}, {}},
+                              {"scalar-input", {}, {5, 7}},
+                              {"rank-broadcast", {2, 3, 129}, {3, 1}},
+                              {"row-broadcast", {513, 46}, {46}},
+                              {"interleaved", {2, 1, 5, 1}, {1, 3, 1, 7}},
+                              {"rank-8", {2, 1, 2, 1, 2, 1, 2, 1}, {1, 3, 1, 3, 1, 3, 1, 3}},
+                              {"alpha-minus-3", {64, 33}, {64, 33}, -3},
+                              {"alpha-zero", {64, 33}, {64, 33}, 0},
+                              {"many", {1000003}, {1000003}},
+                              {"many-rows", {70001, 3}, {3}},
+                              {"empty", {0, 3}, {1, 3}},
+                              {"empty-broadcast", {1}, {0}},
+                              {"alpha-half", {64, 33}, {33}, 0.5}};
+  std::vector<Workload> cases;
+  for (const Problem& problem : problems) {
+    Workload& entry = cases.emplace_back();
+    entry.label = problem.label;
+    entry.input_shapes = {{"input", problem.input}, {"other", problem.other}};
+    entry.params = {{"alpha", problem.alpha}};
+    if (problem.alpha.kind() == ParamValue::Kind::kFloat) {
+      entry.dtypes = {DType::kFloat16, DType::kBFloat16, DType::kFloat32};
+    }
+  }
+  return cases;
+}
+
+TILEWRIGHT_EDGE_CASES(SiluAndMulFwdOp) {
+  struct Problem {
+    const char* label;
+    int64_t m, n;
+  };
+  constexpr Problem kProblems[] = {
+      {"primes", 7, 61},     {"one", 1, 1},          {"one-column", 97, 1}, {"row-of-46", 9, 46},
+      {"plus-one", 3, 4097}, {"minus-one", 3, 1023}, {"long", 2, 100003},   {"many-rows", 70001, 4},
+      {"no-rows", 0, 4},     {"no-columns", 5, 0}};
+  std::vector<Workload> cases;
+  for (const auto& [label, m, n] : kProblems) {
+    Workload& entry = cases.emplace_back();
+    entry.label = label;
+    entry.input_shapes = {{"x", Dims{m, 2 * n}}};
+  }
+  return cases;
 }
 
 }  // namespace tilewright

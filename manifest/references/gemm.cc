@@ -1,5 +1,6 @@
 #include <unordered_map>
 
+#include "manifest/edge_cases.h"
 #include "manifest/references/element_access.h"
 
 namespace tilewright {
@@ -67,6 +68,41 @@ TILEWRIGHT_REFERENCE(GemmFwdOp)
     values[i].f = sum;
   }
   return absl::OkStatus();
+}
+
+TILEWRIGHT_EDGE_CASES(GemmFwdOp) {
+  struct Problem {
+    const char* label;
+    int64_t m, n, k;
+  };
+  constexpr Problem kProblems[] = {{"primes", 127, 113, 61},
+                                   {"one", 1, 1, 1},
+                                   {"k-tail", 64, 64, 24},
+                                   {"k-tail-odd", 64, 64, 7},
+                                   {"n-tail", 513, 1000, 256},
+                                   {"tile-plus-one", 129, 257, 65},
+                                   {"tile-minus-one", 127, 255, 63},
+                                   {"one-tile", 128, 256, 64},
+                                   {"row", 1, 4096, 512},
+                                   {"column", 4096, 1, 512},
+                                   {"many-rows", 1048577, 8, 16},
+                                   {"m-empty", 0, 8, 8},
+                                   {"n-empty", 8, 0, 8},
+                                   {"k-empty", 8, 8, 0}};
+  std::vector<Workload> cases;
+  for (const Problem& problem : kProblems) {
+    for (const bool trans_b : {true, false}) {
+      for (const bool trans_a : {false, true}) {
+        const auto& [label, m, n, k] = problem;
+        Workload& entry = cases.emplace_back();
+        entry.label = std::string(label) + (trans_a ? "-t" : "-n") + (trans_b ? "t" : "n");
+        entry.input_shapes = {{"a", trans_a ? Dims{k, m} : Dims{m, k}},
+                              {"b", trans_b ? Dims{n, k} : Dims{k, n}}};
+        entry.params = {{"trans_a", trans_a}, {"trans_b", trans_b}};
+      }
+    }
+  }
+  return cases;
 }
 
 }  // namespace tilewright

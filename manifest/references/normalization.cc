@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "manifest/edge_cases.h"
 #include "manifest/references/element_access.h"
 
 namespace tilewright {
@@ -38,6 +39,40 @@ TILEWRIGHT_REFERENCE(RMSNormFwdOp)
     values[i].f = value * inverse_rms * scale;
   }
   return absl::OkStatus();
+}
+
+TILEWRIGHT_EDGE_CASES(RMSNormFwdOp) {
+  struct Problem {
+    const char* label;
+    Dims x, normalized;
+    ParamValue eps = 1e-6;
+  };
+  const Problem problems[] = {{"primes", {7, 61}, {61}},
+                              {"one", {1, 1}, {1}},
+                              {"one-column", {5, 1}, {1}},
+                              {"rank-1", {97}, {97}},
+                              {"row-of-46", {9, 46}, {46}},
+                              {"power-of-two", {5, 4096}, {4096}},
+                              {"plus-one", {3, 4097}, {4097}},
+                              {"minus-one", {2, 8191}, {8191}},
+                              {"long", {2, 16387}, {16387}},
+                              {"very-long", {2, 131072}, {131072}},
+                              {"two-axes", {2, 3, 5, 7}, {5, 7}},
+                              {"all-axes", {3, 5, 7}, {3, 5, 7}},
+                              {"eps-null", {4, 64}, {64}, ParamValue()},
+                              {"eps-zero", {4, 64}, {64}, 0.0},
+                              {"eps-large", {4, 64}, {64}, 10.0},
+                              {"many-rows", {70001, 8}, {8}},
+                              {"no-rows", {0, 64}, {64}},
+                              {"no-columns", {3, 0}, {0}}};
+  std::vector<Workload> cases;
+  for (const Problem& problem : problems) {
+    Workload& entry = cases.emplace_back();
+    entry.label = problem.label;
+    entry.input_shapes = {{"x", problem.x}, {"weight", problem.normalized}};
+    entry.params = {{"normalized_shape", problem.normalized}, {"eps", problem.eps}};
+  }
+  return cases;
 }
 
 }  // namespace tilewright

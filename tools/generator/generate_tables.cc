@@ -58,7 +58,10 @@ std::string CppString(std::string_view text) {
 
 absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs) {
   TW_ASSIGN_OR_RETURN(const auto ops, FindMarkers(inputs, "TILEWRIGHT_REFERENCE"));
-  std::string out = Cat(kNotice, "#include \"manifest/reference.h\"\n\nnamespace tilewright {\n\n");
+  TW_ASSIGN_OR_RETURN(const auto cases, FindMarkers(inputs, "TILEWRIGHT_EDGE_CASES"));
+  std::string out = Cat(kNotice,
+                        "#include \"manifest/edge_cases.h\"\n#include \"manifest/reference.h\"\n\n"
+                        "namespace tilewright {\n\n");
   for (const auto& [op, path] : ops) {
     out += Cat("absl::Status Reference_", op,
                "(const ReferenceCall&, int, std::span<const int64_t>,\n"
@@ -70,6 +73,15 @@ absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs)
     out += Cat("  if (op == \"", op, "\") return Reference_", op, ";\n");
   }
   out += ops.empty() ? "  (void)op;\n" : "";
+  out += "  return {};\n}\n\n";
+  for (const auto& [op, path] : cases) {
+    out += Cat("TILEWRIGHT_EDGE_CASES(", op, ");  // ", path, "\n");
+  }
+  out += "\nstd::vector<Workload> BuiltinEdgeCases(std::string_view op) {\n";
+  for (const auto& [op, path] : cases) {
+    out += Cat("  if (op == \"", op, "\") return EdgeCases_", op, "();\n");
+  }
+  out += cases.empty() ? "  (void)op;\n" : "";
   return out + "  return {};\n}\n\n}  // namespace tilewright\n";
 }
 
