@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, Ca
     return InvalidArgument("no cache file: give --cache FILE or set TILEWRIGHT_CACHE");
   }
   if (access == CacheAccess::kExisting && !std::filesystem::exists(path)) {
-    return NotFound("no cache at ", path, " (tilewright warm makes one)");
+    return FailedPrecondition("no cache at ", path, " (tilewright warm makes one)");
   }
   CacheOptions options;
   options.path = path;

@@ -36,7 +36,7 @@ int Misuse(std::string_view message);
 CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name,
                      const std::string& description, std::function<int()> run);
 
-// How a command opens the cache: kExisting fails with NotFound where there is no file, kWritable
+// How a command opens the cache: kExisting fails where there is no file, kWritable
 // creates it, and fails where what is stored would not last.
 enum class CacheAccess : uint8_t { kExisting, kWritable };
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options, CacheAccess access);

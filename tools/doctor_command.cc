@@ -63,9 +63,10 @@ Part CachePart(const RuntimeOptions& options) {
     return {"cache", false, "no path: neither --cache, TILEWRIGHT_CACHE, XDG_CACHE_HOME nor HOME"};
   }
   if (!std::filesystem::exists(path)) return {"cache", true, path + ", not made yet"};
-  const auto cache = OpenCacheFile(path, CacheAccess::kWritable);
+  const auto cache = OpenCacheFile(path, CacheAccess::kExisting);
   if (!cache.ok()) return {"cache", false, MessageOf(cache.status())};
   const CacheStats stats = (*cache)->Stats();
+  if (stats.mode == "memory") return {"cache", false, path + " cannot be used"};
   return {"cache", true,
           Cat(path, ", ", stats.mode, ", ", stats.kernels, " kernels, ", stats.winners,
               " winners, ", HumanBytes(stats.file_bytes))};

@@ -1,0 +1,129 @@
+// tilewright explain: what a call would run, and why.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "manifest/status.h"
+#include "tools/cli.h"
+#include "tools/planning.h"
+#include "tools/selection.h"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExplainArgs {
+  DeviceSelection device;
+  std::string op;
+  std::vector<std::string> shapes;
+  std::string dtype;
+  std::vector<std::string> params;
+  bool json = false;
+};
+
+// Parsed where it is JSON, as it is where it is not.
+Json Embedded(const std::string& text) {
+  Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? Json(text) : parsed;
+}
+
+Json ExplanationJson(const Explanation& e) {
+  Json json{{"op", e.op},
+            {"call", e.call},
+            {"device", e.device},
+            {"problem", Embedded(e.problem_json)},
+            {"problem_key", e.problem_key},
+            {"quality", QualityName(e.quality)},
+            {"config", Embedded(e.config.ToJson())},
+            {"rejected_variants", e.rejected_variants},
+            {"workspace_bytes", e.workspace_bytes},
+            {"predicted_us", e.predicted_us},
+            {"sol_us", e.sol_us}};
+  if (!e.neighbour_json.empty()) json["neighbour"] = Embedded(e.neighbour_json);
+  json["kernels"] = Json::array();
+  for (const Explanation::Kernel& kernel : e.kernels) {
+    json["kernels"].push_back({{"key", kernel.key},
+                               {"instantiation", kernel.instantiation},
+                               {"in_cache", kernel.in_cache},
+                               {"registers", kernel.registers},
+                               {"smem_bytes", kernel.smem_bytes}});
+  }
+  return json;
+}
+
+void PrintExplanation(const Explanation& e) {
+  std::cout << "call       " << e.call << "\ndevice     " << e.device << "\nproblem    "
+            << e.problem_json << "\n           key " << e.problem_key << "\nchoice     "
+            << QualityName(e.quality);
+  switch (e.quality) {
+    case Quality::kWinner:
+      std::cout << ": tuned for this problem";
+      break;
+    case Quality::kNeighbour:
+      std::cout << ": tuned for " << e.neighbour_json;
+      break;
+    case Quality::kDefault:
+      std::cout << ": nothing like it was tuned";
+      break;
+  }
+  std::cout << "\nconfig     " << e.config.ToJson() << "\n";
+  for (const Explanation::Kernel& kernel : e.kernels) {
+    std::cout << "kernel     " << kernel.key << (kernel.in_cache ? "  cached" : "  NOT CACHED")
+              << "\n           " << kernel.instantiation << "\n";
+    if (kernel.registers > 0) {
+      std::cout << "           " << kernel.registers << " registers, " << kernel.smem_bytes
+                << " bytes of shared memory\n";
+    }
+  }
+  for (const std::string& rejected : e.rejected_variants) {
+    std::cout << "rejected   " << rejected << "\n";
+  }
+  std::cout << "workspace  " << e.workspace_bytes << " bytes\nmodelled   " << e.predicted_us
+            << " us";
+  if (e.sol_us > 0) std::cout << ", speed of light " << e.sol_us << " us";
+  std::cout << "\n";
+}
+
+absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const ExplainArgs& args) {
+  TW_ASSIGN_OR_RETURN(const Workshop workshop, OpenWorkshop(context.runtime));
+  const OpSpec* op = workshop.runtime->Spec(args.op);
+  if (op == nullptr) return NotFound("no operator '", args.op, "' (see tilewright ops)");
+  TW_ASSIGN_OR_RETURN(const CallDesc call,
+                      ParseCallArguments(*op, args.shapes, args.dtype, args.params));
+  DeviceProfile device;
+  if (args.device.arch.empty() && args.device.device.empty()) {
+    TW_ASSIGN_OR_RETURN(device, workshop.runtime->Device(0));
+  } else {
+    TW_ASSIGN_OR_RETURN(device, args.device.Profile());
+  }
+  return workshop.runtime->Explain(call, device);
+}
+
+int RunExplain(const CliContext& context, const ExplainArgs& args) {
+  const absl::StatusOr<Explanation> explanation = ExplainCall(context, args);
+  if (!explanation.ok()) return Fail(explanation.status());
+  if (args.json) {
+    std::cout << ExplanationJson(*explanation).dump(2) << "\n";
+  } else {
+    PrintExplanation(*explanation);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, CliContext& context) {
+  auto args = std::make_shared<ExplainArgs>();
+  CLI::App* command =
+      AddCommand(app, context, "explain", "Say what a call would run, and why (runs nothing)",
+                 [&context, args] { return RunExplain(context, *args); });
+  command->add_option("OP", args->op, "Operator")->required();
+  command->add_option("SHAPE", args->shapes, "Input shapes, such as a=128x7168")->required();
+  command->add_option("--dtype", args->dtype, "Dtype of the first input")->required();
+  command->add_option("--param", args->params, "Parameters, such as trans_b=true");
+  args->device.AddOptions(*command);
+  command->add_flag("--json", args->json, "Print JSON");
+}
+
+}  // namespace tilewright

@@ -1,0 +1,151 @@
+// tilewright inspect: the cache's kernels, winners and trials, for people.
+#include <CLI/CLI.hpp>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "manifest/status.h"
+#include "tools/cli.h"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InspectArgs {
+  std::string op;
+  std::string trials;  // a problem key, or the start of one
+  bool json = false;
+};
+
+Json Embedded(const std::string& text) {
+  Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? Json(text) : parsed;
+}
+
+Json KernelJson(const KernelRow& row) {
+  return {{"key", row.key},
+          {"op", row.op},
+          {"instantiation", row.instantiation},
+          {"arch", row.arch},
+          {"compiler", row.compiler},
+          {"registers", row.registers},
+          {"static_smem_bytes", row.static_smem_bytes},
+          {"spill_bytes", row.spill_bytes},
+          {"compile_ms", row.compile_ms}};
+}
+
+Json WinnerJson(const WinnerRow& row) {
+  return {{"key", row.key},
+          {"op", row.op},
+          {"dtypes", row.dtypes},
+          {"problem", Embedded(row.problem_json)},
+          {"device", row.device},
+          {"config", Embedded(row.config_json)},
+          {"median_us", row.median_us},
+          {"sol_us", row.sol_us},
+          {"efficiency", row.efficiency},
+          {"trials", row.trials}};
+}
+
+Json TrialJson(const TrialRow& row) {
+  return {{"problem_key", row.problem_key},
+          {"op", row.op},
+          {"config", Embedded(row.config_json)},
+          {"status", TrialStatusName(row.status)},
+          {"samples", row.samples},
+          {"median_us", row.median_us},
+          {"p10_us", row.p10_us},
+          {"p90_us", row.p90_us},
+          {"registers", row.registers},
+          {"spill_bytes", row.spill_bytes},
+          {"error", row.error}};
+}
+
+// The rows to show.
+struct Rows {
+  std::vector<KernelRow> kernels;
+  std::vector<WinnerRow> winners;
+  std::vector<TrialRow> trials;
+};
+
+absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
+  Rows rows{cache.AllKernels(), cache.AllWinners(), {}};
+  if (!args.op.empty()) {
+    std::erase_if(rows.kernels, [&](const KernelRow& row) { return row.op != args.op; });
+    std::erase_if(rows.winners, [&](const WinnerRow& row) { return row.op != args.op; });
+  }
+  if (args.trials.empty()) return rows;
+  std::erase_if(rows.winners,
+                [&](const WinnerRow& row) { return row.key.rfind(args.trials, 0) != 0; });
+  if (rows.winners.size() > 1) {
+    return InvalidArgument("--trials: ", rows.winners.size(), " problems start with '", args.trials,
+                           "'");
+  }
+  rows.trials = cache.Trials(rows.winners.empty() ? args.trials : rows.winners[0].key);
+  rows.kernels.clear();
+  if (rows.trials.empty()) return InvalidArgument("--trials: no problem '", args.trials, "'");
+  return rows;
+}
+
+void PrintRows(const Rows& rows) {
+  std::cout << std::left << std::fixed << std::setprecision(2);
+  if (!rows.kernels.empty()) {
+    std::cout << "kernels\n";
+    for (const KernelRow& row : rows.kernels) {
+      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(8) << row.arch << std::setw(5)
+                << row.registers << "regs  " << std::setw(9) << row.compile_ms << "ms  "
+                << row.instantiation << (row.spill_bytes > 0 ? "  SPILLS" : "") << "\n";
+    }
+  }
+  if (!rows.winners.empty()) {
+    std::cout << "winners\n";
+    for (const WinnerRow& row : rows.winners) {
+      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(16) << row.op << row.dtypes
+                << "  " << row.problem_json << "  " << row.device << "\n                "
+                << row.median_us << " us, " << 100 * row.efficiency << "% of speed of light, "
+                << row.trials << " trials, " << row.config_json << "\n";
+    }
+  }
+  if (!rows.trials.empty()) {
+    std::cout << "trials\n";
+    for (const TrialRow& row : rows.trials) {
+      std::cout << "  " << std::setw(9) << TrialStatusName(row.status) << std::setw(10)
+                << row.median_us << "us  " << row.config_json << "  " << row.error << "\n";
+    }
+  }
+  std::cout << rows.kernels.size() << " kernels, " << rows.winners.size() << " winners";
+  if (!rows.trials.empty()) std::cout << ", " << rows.trials.size() << " trials";
+  std::cout << "\n";
+}
+
+int RunInspect(const CliContext& context, const InspectArgs& args) {
+  const auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
+  if (!cache.ok()) return Fail(cache.status());
+  const absl::StatusOr<Rows> rows = ReadRows(**cache, args);
+  if (!rows.ok()) return Fail(rows.status());
+  if (!args.json) {
+    PrintRows(*rows);
+    return kDone;
+  }
+  Json json{{"kernels", Json::array()}, {"winners", Json::array()}, {"trials", Json::array()}};
+  for (const KernelRow& row : rows->kernels) json["kernels"].push_back(KernelJson(row));
+  for (const WinnerRow& row : rows->winners) json["winners"].push_back(WinnerJson(row));
+  for (const TrialRow& row : rows->trials) json["trials"].push_back(TrialJson(row));
+  std::cout << json.dump(2) << "\n";
+  return kDone;
+}
+
+}  // namespace
+
+void AddInspectCommand(CLI::App& app, CliContext& context) {
+  auto args = std::make_shared<InspectArgs>();
+  CLI::App* command =
+      AddCommand(app, context, "inspect", "Show what the cache holds: kernels, winners, trials",
+                 [&context, args] { return RunInspect(context, *args); });
+  command->add_option("--op", args->op, "Only this operator's rows");
+  command->add_option("--trials", args->trials, "The trials of one problem, by its key's start");
+  command->add_flag("--json", args->json, "Print JSON");
+}
+
+}  // namespace tilewright

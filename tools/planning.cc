@@ -1,0 +1,134 @@
+#include "tools/planning.h"
+
+#include <map>
+
+#include "kernel_templates/embedded.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+std::string MessageOf(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
+
+Need NeedOf(Quality quality) {
+  switch (quality) {
+    case Quality::kWinner:
+      return Need::kWinner;
+    case Quality::kNeighbour:
+      return Need::kNeighbour;
+    case Quality::kDefault:
+      return Need::kDefault;
+  }
+  return Need::kDefault;
+}
+
+// Collects kernels, each key once.
+class Planner {
+ public:
+  Planner(const DeviceProfile& device, const Workshop& workshop, const PlanOptions& options)
+      : device_(device), workshop_(workshop), options_(options) {}
+
+  absl::Status Add(const NamedCall& named) {
+    const CallDesc& call = named.call;
+    const Recipe* recipe = workshop_.runtime->FindRecipe(call.op->name);
+    if (recipe == nullptr) return FailedPrecondition(call.op->name, " has no recipe");
+    TW_ASSIGN_OR_RETURN(const Explanation chosen, workshop_.runtime->Explain(call, device_));
+    const Variant* variant = FindVariant(*recipe, chosen.config.variant);
+    if (variant == nullptr) {
+      return Internal(call.op->name, " has no variant '", chosen.config.variant, "'");
+    }
+    TW_RETURN_IF_ERROR(AddConfig(named, *variant, chosen.config, NeedOf(chosen.quality)));
+    const Variant& portable = *recipe->variants().back();
+    if (portable.Serves(call, device_).ok()) {
+      TW_RETURN_IF_ERROR(
+          AddConfig(named, portable, portable.Default(call, device_), Need::kFallback));
+    }
+    return options_.candidates ? AddCandidates(named, *recipe) : absl::OkStatus();
+  }
+
+  std::vector<NeededKernel> Take() { return std::move(kernels_); }
+
+ private:
+  absl::Status AddConfig(const NamedCall& named, const Variant& variant, const Config& config,
+                         Need need) {
+    for (const KernelSpec& spec : variant.Kernels(named.call, config)) {
+      TW_ASSIGN_OR_RETURN(const KernelKey key, workshop_.store->Key(spec, device_.arch));
+      const auto [at, is_new] = index_.emplace(key.digest, kernels_.size());
+      if (is_new) {
+        kernels_.push_back({key, spec, named.call.op->name, need, named.origin, 1});
+      } else {
+        ++kernels_[at->second].calls;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddCandidates(const NamedCall& named, const Recipe& recipe) {
+    for (const Variant* variant : recipe.variants()) {
+      if (!variant->Serves(named.call, device_).ok()) continue;
+      const TuningSpace space = variant->Space(named.call, device_);
+      for (int64_t i = 0; i < space.size(); ++i) {
+        const Config config = space.At(i);
+        if (!variant->Legal(named.call, config, device_).ok()) continue;
+        TW_RETURN_IF_ERROR(AddConfig(named, *variant, config, Need::kCandidate));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const DeviceProfile& device_;
+  const Workshop& workshop_;
+  const PlanOptions options_;
+  std::vector<NeededKernel> kernels_;
+  std::map<std::string, size_t> index_;  // key digest -> place in kernels_
+};
+
+}  // namespace
+
+std::string_view NeedName(Need need) {
+  switch (need) {
+    case Need::kWinner:
+      return "winner";
+    case Need::kNeighbour:
+      return "neighbour";
+    case Need::kDefault:
+      return "default";
+    case Need::kFallback:
+      return "fallback";
+    case Need::kCandidate:
+      return "candidate";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<Workshop> OpenWorkshop(const RuntimeOptions& options) {
+  TemplateSet templates = TemplateSet::Builtin();
+  if (!options.template_dir.empty()) {
+    TW_RETURN_IF_ERROR(templates.OverrideFrom(options.template_dir));
+  }
+  RuntimeOptions opened = options;
+  if (opened.compiler == nullptr) opened.compiler = NvrtcCompiler(options.nvrtc_path);
+  Workshop workshop;
+  TW_ASSIGN_OR_RETURN(workshop.runtime, Runtime::Open(opened));
+  workshop.store = std::make_unique<KernelStore>(
+      std::move(templates), &workshop.runtime->cache(), opened.compiler,
+      KernelStoreOptions{.strict = options.strict, .exact_toolchain = options.exact_toolchain});
+  return workshop;
+}
+
+absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall> calls,
+                                                      const DeviceProfile& device,
+                                                      const Workshop& workshop,
+                                                      const PlanOptions& options) {
+  Planner planner(device, workshop, options);
+  for (const NamedCall& call : calls) {
+    if (absl::Status status = planner.Add(call); !status.ok()) {
+      return absl::Status(status.code(), Cat(call.origin, ": ", MessageOf(status)));
+    }
+  }
+  return planner.Take();
+}
+
+}  // namespace tilewright

@@ -1,0 +1,52 @@
+// Which kernels a list of calls needs: shared by warm, coverage and explain.
+#ifndef TILEWRIGHT_TOOLS_PLANNING_H_
+#define TILEWRIGHT_TOOLS_PLANNING_H_
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manifest/device_profile.h"
+#include "runtime/kernel_store.h"
+#include "runtime/runtime.h"
+#include "tools/shape_file.h"
+
+namespace tilewright {
+
+// Why a kernel is needed: what the call would run (a winner of its own, that of its nearest tuned
+// neighbour, or the default), the portable fallback, or a tuning candidate.
+enum class Need : uint8_t { kWinner, kNeighbour, kDefault, kFallback, kCandidate };
+std::string_view NeedName(Need need);
+
+struct NeededKernel {
+  KernelKey key;
+  KernelSpec spec;
+  std::string op;
+  Need need = Need::kDefault;
+  std::string origin;  // of the first call that needs it
+  int calls = 0;       // that need it
+};
+
+struct PlanOptions {
+  bool candidates = false;  // also those that tuning would try
+};
+
+// A runtime over the configured cache, with the store that compiles into it. Needs no GPU.
+struct Workshop {
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<KernelStore> store;
+};
+absl::StatusOr<Workshop> OpenWorkshop(const RuntimeOptions& options);
+
+// Every kernel that `calls` need on `device`, once each, in order of first need. Compiles nothing.
+absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall> calls,
+                                                      const DeviceProfile& device,
+                                                      const Workshop& workshop,
+                                                      const PlanOptions& options);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_PLANNING_H_

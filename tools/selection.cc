@@ -1,0 +1,110 @@
+#include "tools/selection.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "kernel_templates/recipe.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+bool Contains(const std::vector<std::string>& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+absl::Status CheckNames(const CallSelection& selection) {
+  const std::vector<OpSpec>& ops = Manifest::BuiltinOps();
+  for (const std::string& name : selection.ops) {
+    const auto found =
+        std::find_if(ops.begin(), ops.end(), [&](const OpSpec& op) { return op.name == name; });
+    if (found == ops.end()) {
+      return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+    }
+    if (found->status != OpStatus::kImplemented) {
+      return InvalidArgument("operator '", name, "' is declared but not implemented");
+    }
+  }
+  for (const std::string& family : selection.families) {
+    if (std::none_of(ops.begin(), ops.end(),
+                     [&](const OpSpec& op) { return op.family == family; })) {
+      return InvalidArgument("no family '", family, "' (see tilewright ops)");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void CallSelection::AddOptions(CLI::App& command) {
+  command.add_option("--op", ops, "Only these operators");
+  command.add_option("--family", families, "Only these families");
+  command.add_option("--shapes", shapes, "JSON lines of calls instead of the workloads")
+      ->check(CLI::ExistingFile);
+}
+
+absl::StatusOr<std::vector<const OpSpec*>> CallSelection::Ops() const {
+  TW_RETURN_IF_ERROR(CheckNames(*this));
+  std::vector<const OpSpec*> chosen;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    const bool named = ops.empty() && families.empty();
+    if (op.status == OpStatus::kImplemented &&
+        (named || Contains(ops, op.name) || Contains(families, op.family))) {
+      chosen.push_back(&op);
+    }
+  }
+  if (chosen.empty()) return InvalidArgument("no implemented operator is chosen");
+  return chosen;
+}
+
+absl::StatusOr<std::vector<NamedCall>> CallSelection::Calls() const {
+  TW_ASSIGN_OR_RETURN(const std::vector<const OpSpec*> chosen, Ops());
+  std::vector<NamedCall> calls;
+  if (shapes.empty()) {
+    for (const OpSpec* op : chosen) {
+      TW_ASSIGN_OR_RETURN(std::vector<NamedCall> workloads, WorkloadCalls(*op));
+      std::move(workloads.begin(), workloads.end(), std::back_inserter(calls));
+    }
+    return calls;
+  }
+  std::vector<const OpSpec*> all;
+  for (const OpSpec& op : Manifest::BuiltinOps()) all.push_back(&op);
+  TW_ASSIGN_OR_RETURN(calls, ReadShapeFile(shapes, all));
+  std::erase_if(calls, [&](const NamedCall& call) {
+    return std::find(chosen.begin(), chosen.end(), call.call.op) == chosen.end();
+  });
+  if (calls.empty()) return InvalidArgument(shapes, ": no line is of a chosen operator");
+  return calls;
+}
+
+void DeviceSelection::AddOptions(CLI::App& command) {
+  command.add_option("--arch", arch, "Architecture, such as sm_90a");
+  command.add_option(
+      "--device", device,
+      "Device profile: a built-in name such as h200, or a file of tilewright calibrate");
+}
+
+absl::StatusOr<DeviceProfile> DeviceSelection::Profile() const {
+  if (arch.empty() && device.empty()) {
+    return InvalidArgument("give --arch (such as sm_90a) or --device (such as h200)");
+  }
+  if (device.empty()) return BuiltinDeviceProfile(arch);
+  DeviceProfile profile;
+  if (std::filesystem::exists(device)) {
+    std::ostringstream text;
+    text << std::ifstream(device).rdbuf();
+    TW_ASSIGN_OR_RETURN(profile, DeviceProfile::FromJson(text.str()));
+  } else {
+    TW_ASSIGN_OR_RETURN(profile, BuiltinDeviceProfile(device));
+  }
+  if (!arch.empty() && arch != profile.arch) {
+    return InvalidArgument("--arch is ", arch, ", but the device ", profile.name, " is ",
+                           profile.arch);
+  }
+  return profile;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,45 @@
+// Options that several commands share: which calls, and for which device.
+#ifndef TILEWRIGHT_TOOLS_SELECTION_H_
+#define TILEWRIGHT_TOOLS_SELECTION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manifest/device_profile.h"
+#include "tools/shape_file.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tilewright {
+
+// --op, --family and --shapes. None given: every implemented operator's workloads.
+struct CallSelection {
+  std::vector<std::string> ops;
+  std::vector<std::string> families;
+  std::string shapes;
+
+  void AddOptions(CLI::App& command);
+  // The workloads of the chosen operators, or the lines of the shape file that are of a chosen
+  // operator. InvalidArgument for an unknown name, or where nothing is chosen.
+  absl::StatusOr<std::vector<NamedCall>> Calls() const;
+  // The implemented operators that are chosen.
+  absl::StatusOr<std::vector<const OpSpec*>> Ops() const;
+};
+
+// --arch and --device.
+struct DeviceSelection {
+  std::string arch;
+  std::string device;
+
+  void AddOptions(CLI::App& command);
+  // The built-in profile or profile file that --device names, else the architecture's own profile.
+  // InvalidArgument where both are given and disagree.
+  absl::StatusOr<DeviceProfile> Profile() const;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_SELECTION_H_

@@ -1,0 +1,212 @@
+// tilewright warm and tilewright coverage: build every kernel that calls need, or say what is
+// missing.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "manifest/status.h"
+#include "tools/cli.h"
+#include "tools/planning.h"
+#include "tools/selection.h"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+struct WarmArgs {
+  DeviceSelection device;
+  CallSelection calls;
+  PlanOptions plan;
+  int jobs = 0;
+  bool json = false;
+};
+
+struct WarmTotals {
+  int compiled = 0;
+  int cached = 0;
+  std::vector<std::string> failures;
+};
+
+// Builds kernels on several threads and reports each as it lands. Each is stored at once, so an
+// interrupted run keeps what it has built.
+class Builder {
+ public:
+  Builder(const std::vector<NeededKernel>& kernels, const std::string& arch, KernelStore& store,
+          bool quiet)
+      : kernels_(kernels), arch_(arch), store_(store), quiet_(quiet) {}
+
+  WarmTotals Run(int jobs) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+    if (!quiet_ && IsTerminal() && landed_ > 0) std::cout << "\n";
+    return std::move(totals_);
+  }
+
+ private:
+  void Work() {
+    for (size_t i = next_++; i < kernels_.size(); i = next_++) {
+      const NeededKernel& kernel = kernels_[i];
+      Land(kernel, store_.GetOrBuild(kernel.spec, kernel.op, arch_));
+    }
+  }
+
+  void Land(const NeededKernel& kernel, const absl::StatusOr<KernelStore::Result>& built) {
+    const std::lock_guard lock(mutex_);
+    ++landed_;
+    if (!built.ok()) {
+      totals_.failures.push_back(Cat(kernel.origin, " (", kernel.key.instantiation,
+                                     "): ", std::string(built.status().message())));
+      Line(kernel, "FAILED");
+    } else if (built->compiled) {
+      ++totals_.compiled;
+      Line(kernel, Cat("compiled in ", static_cast<int>(built->row.compile_ms), " ms"));
+    } else {
+      ++totals_.cached;
+      if (IsTerminal()) Line(kernel, "cached");
+    }
+  }
+
+  // On a terminal one line that is rewritten, elsewhere a line a kernel that was built.
+  void Line(const NeededKernel& kernel, const std::string& what) {
+    if (quiet_) return;
+    const std::string text = Cat("[", landed_, "/", kernels_.size(), "] ", NeedName(kernel.need),
+                                 " ", kernel.key.instantiation, ": ", what);
+    if (IsTerminal()) {
+      std::cout << "\r\033[K" << text.substr(0, 110) << std::flush;
+    } else {
+      std::cout << text << std::endl;
+    }
+  }
+
+  const std::vector<NeededKernel>& kernels_;
+  const std::string arch_;
+  KernelStore& store_;
+  const bool quiet_;
+  std::atomic<size_t> next_{0};
+  std::mutex mutex_;
+  size_t landed_ = 0;  // guarded by mutex_
+  WarmTotals totals_;  // guarded by mutex_
+};
+
+// What both commands start with.
+struct Planned {
+  DeviceProfile device;
+  Workshop workshop;
+  std::vector<NeededKernel> kernels;
+};
+
+absl::StatusOr<Planned> Plan(const CliContext& context, const WarmArgs& args) {
+  Planned planned;
+  TW_ASSIGN_OR_RETURN(planned.device, args.device.Profile());
+  TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
+  TW_ASSIGN_OR_RETURN(planned.workshop, OpenWorkshop(context.runtime));
+  TW_ASSIGN_OR_RETURN(planned.kernels,
+                      PlanKernels(calls, planned.device, planned.workshop, args.plan));
+  return planned;
+}
+
+void PrintWarm(const WarmTotals& totals, const Planned& planned, double seconds, bool json) {
+  if (json) {
+    std::cout << Json{{"device", planned.device.Key()},
+                      {"arch", planned.device.arch},
+                      {"kernels", planned.kernels.size()},
+                      {"compiled", totals.compiled},
+                      {"cached", totals.cached},
+                      {"failures", totals.failures},
+                      {"seconds", seconds}}
+                     .dump(2)
+              << "\n";
+    return;
+  }
+  for (const std::string& failure : totals.failures) std::cerr << failure << "\n";
+  std::cout << planned.kernels.size() << " kernels for " << planned.device.name << " ("
+            << planned.device.arch << "): " << totals.compiled << " compiled, " << totals.cached
+            << " were cached, " << totals.failures.size() << " failed, in " << std::fixed
+            << std::setprecision(1) << seconds << " s\n";
+}
+
+int RunWarm(const CliContext& context, const WarmArgs& args) {
+  if (const auto cache = OpenCache(context.runtime, CacheAccess::kWritable); !cache.ok()) {
+    return Fail(cache.status());
+  }
+  const Clock::time_point start = Clock::now();
+  const absl::StatusOr<Planned> planned = Plan(context, args);
+  if (!planned.ok()) return Fail(planned.status());
+  const int jobs = args.jobs > 0
+                       ? args.jobs
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  Builder builder(planned->kernels, planned->device.arch, *planned->workshop.store, args.json);
+  const WarmTotals totals = builder.Run(jobs);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  PrintWarm(totals, *planned, seconds, args.json);
+  return totals.failures.empty() ? kDone : kFindings;
+}
+
+int RunCoverage(const CliContext& context, const WarmArgs& args) {
+  if (const auto cache = OpenCache(context.runtime, CacheAccess::kExisting); !cache.ok()) {
+    return Fail(cache.status());
+  }
+  const absl::StatusOr<Planned> planned = Plan(context, args);
+  if (!planned.ok()) return Fail(planned.status());
+  Json list = Json::array();
+  size_t missing = 0;
+  for (const NeededKernel& kernel : planned->kernels) {
+    const bool cached = planned->workshop.runtime->cache().HasKernel(kernel.key.digest);
+    missing += cached ? 0 : 1;
+    list.push_back({{"key", kernel.key.digest},
+                    {"op", kernel.op},
+                    {"need", NeedName(kernel.need)},
+                    {"instantiation", kernel.key.instantiation},
+                    {"origin", kernel.origin},
+                    {"calls", kernel.calls},
+                    {"cached", cached}});
+    if (!args.json) {
+      std::cout << (cached ? "cached   " : "MISSING  ") << kernel.key.digest.substr(0, 12) << "  "
+                << std::left << std::setw(10) << NeedName(kernel.need) << kernel.origin << "  "
+                << kernel.key.instantiation << "\n";
+    }
+  }
+  if (args.json) {
+    std::cout << list.dump(2) << "\n";
+  } else {
+    std::cout << planned->kernels.size() << " kernels needed for " << planned->device.name << " ("
+              << planned->device.arch << "), " << missing << " missing\n";
+  }
+  return missing == 0 ? kDone : kFindings;
+}
+
+}  // namespace
+
+void AddWarmCommand(CLI::App& app, CliContext& context) {
+  auto args = std::make_shared<WarmArgs>();
+  CLI::App* command = AddCommand(
+      app, context, "warm", "Compile, into the cache, every kernel that calls need (no GPU needed)",
+      [&context, args] { return RunWarm(context, *args); });
+  args->device.AddOptions(*command);
+  args->calls.AddOptions(*command);
+  command->add_flag("--candidates", args->plan.candidates,
+                    "Also the candidates that tuning would try");
+  command->add_option("--jobs", args->jobs, "Compile threads (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", args->json, "Print JSON");
+}
+
+void AddCoverageCommand(CLI::App& app, CliContext& context) {
+  auto args = std::make_shared<WarmArgs>();
+  CLI::App* command = AddCommand(app, context, "coverage",
+                                 "List every kernel that calls need; exit 1 if the cache lacks any",
+                                 [&context, args] { return RunCoverage(context, *args); });
+  args->device.AddOptions(*command);
+  args->calls.AddOptions(*command);
+  command->add_flag("--json", args->json, "Print JSON");
+}
+
+}  // namespace tilewright
