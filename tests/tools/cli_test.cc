@@ -1,0 +1,163 @@
+// Guards what a user of the CLI relies on: exit codes, help, messages, JSON and the cache's path.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli_process.h"
+
+namespace tilewright {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kCommands[] = {"ops",   "validate",  "warm",    "coverage",
+                                     "tune",  "inspect",   "explain", "conform",
+                                     "bench", "calibrate", "cache",   "doctor"};
+
+// Every command explains itself.
+TEST(CliTest, EachCommandHasHelp) {
+  const CliSandbox sandbox;
+  for (const char* command : kCommands) {
+    const CliResult result = sandbox.Run({command, "--help"});
+    EXPECT_EQ(result.code, 0) << command << ": " << result.err;
+    EXPECT_THAT(result.out, HasSubstr("Usage: ")) << command;
+    EXPECT_THAT(result.out, HasSubstr(command)) << command;
+  }
+  for (const char* command : {"stats", "check", "gc", "export", "import", "merge", "diff"}) {
+    EXPECT_EQ(sandbox.Run({"cache", command, "--help"}).code, 0) << command;
+  }
+}
+
+// Misuse is 2 and says what was expected, never a crash and never 1.
+TEST(CliTest, MisuseExitsWithTwo) {
+  const CliSandbox sandbox;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "subcommand"},
+      {{"fly"}, "fly"},
+      {{"ops", "--fast"}, "--fast"},
+      {{"cache"}, "subcommand"},
+      {{"cache", "gc"}, "--max-bytes"},
+      {{"cache", "gc", "--max-bytes", "lots"}, "500MB"},
+      {{"cache", "merge", "nowhere.db", "--output", "out.db"}, "nowhere.db"},
+      {{"warm"}, "--arch"},
+      {{"warm", "--arch", "sm_12"}, "sm_12"},
+      {{"warm", "--arch", "sm_90a", "--device", "sm_80"}, "sm_90a"},
+      {{"warm", "--arch", "sm_90a", "--op", "NoSuchOp"}, "NoSuchOp"},
+      {{"warm", "--arch", "sm_90a", "--family", "nothing"}, "nothing"},
+      {{"warm", "--arch", "sm_90a", "--jobs", "0"}, "--jobs"},
+      {{"explain", "NoSuchOp", "a=1", "--dtype", "float16", "--arch", "sm_90a"}, "NoSuchOp"},
+      {{"explain", "GemmFwdOp", "a=1y2", "--dtype", "float16", "--arch", "sm_90a"}, "1y2"},
+      {{"explain", "GemmFwdOp", "a=8x8", "b=8x8", "--dtype", "half", "--arch", "sm_90a"}, "half"},
+      {{"explain", "GemmFwdOp", "a=8x8", "b=8x9", "--dtype", "float16", "--arch", "sm_90a"}, "b"},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    const CliResult result = sandbox.Run(arguments);
+    EXPECT_EQ(result.code, 2) << testing::PrintToString(arguments) << result.out << result.err;
+    EXPECT_THAT(result.out + result.err, HasSubstr(expected)) << testing::PrintToString(arguments);
+  }
+}
+
+// --cache beats TILEWRIGHT_CACHE, which beats the XDG path.
+TEST(CliTest, FindsTheCacheByItsRules) {
+  const CliSandbox sandbox;
+  CliResult result = sandbox.Run({"cache", "stats"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr(sandbox.Path("xdg/tilewright/kernels.db")));
+  result = sandbox.Run({"cache", "stats"}, {{"TILEWRIGHT_CACHE", sandbox.Path("env.db")}});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr(sandbox.Path("env.db")));
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--cache", sandbox.Path("flag.db"), "cache", "stats"},
+        std::vector<std::string>{"cache", "stats", "--cache", sandbox.Path("flag.db")}}) {
+    result = sandbox.Run(arguments, {{"TILEWRIGHT_CACHE", sandbox.Path("env.db")}});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err, HasSubstr(sandbox.Path("flag.db")));
+  }
+}
+
+// A cache that cannot be written is an error before anything is compiled.
+TEST(CliTest, WarmRefusesACacheThatCannotBeWritten) {
+  const CliSandbox sandbox;
+  const CliResult result =
+      sandbox.Run({"warm", "--arch", "sm_90a", "--cache", "/proc/nowhere/kernels.db"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("/proc/nowhere/kernels.db"));
+}
+
+TEST(CliTest, OpsListsTheBuiltInOperators) {
+  const CliSandbox sandbox;
+  const CliResult result = sandbox.Run({"ops", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  std::vector<std::string> names;
+  const json parsed = json::parse(result.out);
+  for (const json& op : parsed) names.push_back(op["name"]);
+  EXPECT_THAT(names, testing::IsSupersetOf({"GemmFwdOp", "RMSNormFwdOp", "SoftmaxFwdOp", "AddFwdOp",
+                                            "SiluAndMulFwdOp"}));
+  const CliResult text = sandbox.Run({"ops"});
+  EXPECT_THAT(text.out, HasSubstr("GemmFwdOp(a: float16|bfloat16, b: same_as(a)"));
+}
+
+// Doctor names what is missing, where it was sought, and agrees with its exit code.
+TEST(CliTest, DoctorReportsEachPart) {
+  const CliSandbox sandbox;
+  const CliResult result = sandbox.Run({"doctor", "--json"});
+  const json parts = json::parse(result.out);
+  bool all_found = true;
+  std::map<std::string, json> by_name;
+  for (const json& part : parts) {
+    all_found = all_found && part["found"].get<bool>();
+    by_name[part["part"]] = part;
+    EXPECT_FALSE(part["detail"].get<std::string>().empty());
+  }
+  EXPECT_EQ(result.code, all_found ? 0 : 1);
+  ASSERT_TRUE(by_name.count("driver") && by_name.count("nvrtc") && by_name.count("cache"));
+  EXPECT_TRUE(by_name["nvrtc"]["found"]);
+  if (!by_name["driver"]["found"]) {
+    EXPECT_THAT(by_name["driver"]["detail"].get<std::string>(), HasSubstr("libcuda.so.1"));
+  }
+  const CliResult without = sandbox.Run({"doctor"}, {{"TILEWRIGHT_NVRTC", "/nowhere/libnvrtc.so"}});
+  EXPECT_EQ(without.code, 1);
+  EXPECT_THAT(without.out, HasSubstr("MISSING  nvrtc"));
+  EXPECT_THAT(without.out, HasSubstr("/nowhere/libnvrtc.so"));
+}
+
+// The built-in manifest has no finding, and a broken file has one with file and line.
+TEST(CliTest, ValidateFindsWhatIsBroken) {
+  const CliSandbox sandbox;
+  const CliResult good = sandbox.Run({"validate"});
+  EXPECT_EQ(good.code, 0) << good.out << good.err;
+  const std::string file = sandbox.Write("bad.yaml", "BadOp:\n  family: none\n  family: twice\n");
+  const CliResult bad = sandbox.Run({"validate", file, "--json"});
+  EXPECT_EQ(bad.code, 1);
+  const json report = json::parse(bad.out);
+  ASSERT_EQ(report["findings"].size(), 1u);
+  EXPECT_THAT(report["findings"][0]["text"].get<std::string>(), HasSubstr(file + ":3"));
+}
+
+// A wrong line of a shape file is named by file and line.
+TEST(CliTest, ShapeFileErrorsNameTheLine) {
+  const CliSandbox sandbox;
+  const std::string good =
+      R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{\"op\":", "not JSON"},
+      {"[1]", "expected a JSON object"},
+      {R"({"op":"AddFwdOp","inputs":{"input":[8]},"dtype":"float32","shape":1})", "shape"},
+      {R"({"op":"NoSuchOp","inputs":{"input":[8]},"dtype":"float32"})", "NoSuchOp"},
+      {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[7]},"dtype":"float32"})", "AddFwdOp"},
+      {R"({"op":"AddFwdOp","inputs":{"input":["8"],"other":[8]},"dtype":"float32"})", "input"},
+  };
+  for (const auto& [line, expected] : cases) {
+    const std::string file =
+        sandbox.Write("shapes.jsonl", "# a comment\n" + good + "\n" + line + "\n");
+    const CliResult result = sandbox.Run({"warm", "--arch", "sm_90a", "--shapes", file});
+    EXPECT_EQ(result.code, 2) << line << result.out;
+    EXPECT_THAT(result.err, HasSubstr(file + ":3: ")) << line;
+    EXPECT_THAT(result.err, HasSubstr(expected)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
