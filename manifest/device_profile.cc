@@ -45,6 +45,23 @@ constexpr std::array<BuiltinProfile, 7> kProfiles = {{
      96 * kMiB, 0, 0, 0},
 }};
 
+DeviceProfile ProfileOf(const BuiltinProfile& row) {
+  DeviceProfile profile;
+  profile.name = row.name;
+  profile.arch = row.arch;
+  profile.compute_major = row.compute_major;
+  profile.compute_minor = row.compute_minor;
+  profile.sm_count = row.sm_count;
+  profile.smem_per_block_bytes = row.smem_per_block_bytes;
+  profile.smem_per_sm_bytes = row.smem_per_sm_bytes;
+  profile.max_threads_per_sm = row.max_threads_per_sm;
+  profile.l2_bytes = row.l2_bytes;
+  profile.bandwidth_gbps = row.bandwidth_gbps;
+  profile.tensor_tflops_16bit = row.tensor_tflops_16bit;
+  profile.fp32_tflops = row.fp32_tflops;
+  return profile;
+}
+
 // Reads one field; the first error stops further reads.
 class FieldReader {
  public:
@@ -134,24 +151,16 @@ absl::StatusOr<DeviceProfile> DeviceProfile::FromJson(std::string_view text) {
 absl::StatusOr<DeviceProfile> BuiltinDeviceProfile(std::string_view name) {
   std::string names;
   for (const BuiltinProfile& row : kProfiles) {
+    if (row.id == name) return ProfileOf(row);
     names += Cat(names.empty() ? "" : ", ", row.id);
-    if (row.id != name) continue;
-    DeviceProfile profile;
-    profile.name = row.name;
-    profile.arch = row.arch;
-    profile.compute_major = row.compute_major;
-    profile.compute_minor = row.compute_minor;
-    profile.sm_count = row.sm_count;
-    profile.smem_per_block_bytes = row.smem_per_block_bytes;
-    profile.smem_per_sm_bytes = row.smem_per_sm_bytes;
-    profile.max_threads_per_sm = row.max_threads_per_sm;
-    profile.l2_bytes = row.l2_bytes;
-    profile.bandwidth_gbps = row.bandwidth_gbps;
-    profile.tensor_tflops_16bit = row.tensor_tflops_16bit;
-    profile.fp32_tflops = row.fp32_tflops;
-    return profile;
   }
   return NotFound("no built-in device profile '", name, "'; there are ", names);
+}
+
+std::vector<DeviceProfile> BuiltinDeviceProfiles() {
+  std::vector<DeviceProfile> profiles;
+  for (const BuiltinProfile& row : kProfiles) profiles.push_back(ProfileOf(row));
+  return profiles;
 }
 
 }  // namespace tilewright

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -42,6 +43,8 @@ struct DeviceProfile {
 // Profiles that ship with the library ("h200", and one generic profile per architecture such as
 // "sm_80"), so that kernels can be built for a machine that is not here. NotFound lists the names.
 absl::StatusOr<DeviceProfile> BuiltinDeviceProfile(std::string_view name);
+// All of them; those of one architecture stand with real devices first.
+std::vector<DeviceProfile> BuiltinDeviceProfiles();
 
 }  // namespace tilewright
 

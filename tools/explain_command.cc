@@ -95,7 +95,8 @@ absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const Explain
   if (args.device.arch.empty() && args.device.device.empty()) {
     TW_ASSIGN_OR_RETURN(device, workshop.runtime->Device(0));
   } else {
-    TW_ASSIGN_OR_RETURN(device, args.device.Profile());
+    TW_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> devices, args.device.Profiles());
+    device = devices.front();
   }
   return workshop.runtime->Explain(call, device);
 }

@@ -27,34 +27,34 @@ Need NeedOf(Quality quality) {
 // Collects kernels, each key once.
 class Planner {
  public:
-  Planner(const DeviceProfile& device, const Workshop& workshop, const PlanOptions& options)
-      : device_(device), workshop_(workshop), options_(options) {}
+  Planner(const Workshop& workshop, const PlanOptions& options)
+      : workshop_(workshop), options_(options) {}
 
-  absl::Status Add(const NamedCall& named) {
+  absl::Status Add(const NamedCall& named, const DeviceProfile& device) {
     const CallDesc& call = named.call;
     const Recipe* recipe = workshop_.runtime->FindRecipe(call.op->name);
     if (recipe == nullptr) return FailedPrecondition(call.op->name, " has no recipe");
-    TW_ASSIGN_OR_RETURN(const Explanation chosen, workshop_.runtime->Explain(call, device_));
+    TW_ASSIGN_OR_RETURN(const Explanation chosen, workshop_.runtime->Explain(call, device));
     const Variant* variant = FindVariant(*recipe, chosen.config.variant);
     if (variant == nullptr) {
       return Internal(call.op->name, " has no variant '", chosen.config.variant, "'");
     }
-    TW_RETURN_IF_ERROR(AddConfig(named, *variant, chosen.config, NeedOf(chosen.quality)));
+    TW_RETURN_IF_ERROR(AddConfig(named, *variant, chosen.config, device, NeedOf(chosen.quality)));
     const Variant& portable = *recipe->variants().back();
-    if (portable.Serves(call, device_).ok()) {
+    if (portable.Serves(call, device).ok()) {
       TW_RETURN_IF_ERROR(
-          AddConfig(named, portable, portable.Default(call, device_), Need::kFallback));
+          AddConfig(named, portable, portable.Default(call, device), device, Need::kFallback));
     }
-    return options_.candidates ? AddCandidates(named, *recipe) : absl::OkStatus();
+    return options_.candidates ? AddCandidates(named, *recipe, device) : absl::OkStatus();
   }
 
   std::vector<NeededKernel> Take() { return std::move(kernels_); }
 
  private:
   absl::Status AddConfig(const NamedCall& named, const Variant& variant, const Config& config,
-                         Need need) {
+                         const DeviceProfile& device, Need need) {
     for (const KernelSpec& spec : variant.Kernels(named.call, config)) {
-      TW_ASSIGN_OR_RETURN(const KernelKey key, workshop_.store->Key(spec, device_.arch));
+      TW_ASSIGN_OR_RETURN(const KernelKey key, workshop_.store->Key(spec, device.arch));
       const auto [at, is_new] = index_.emplace(key.digest, kernels_.size());
       if (is_new) {
         kernels_.push_back({key, spec, named.call.op->name, need, named.origin, 1});
@@ -65,20 +65,20 @@ class Planner {
     return absl::OkStatus();
   }
 
-  absl::Status AddCandidates(const NamedCall& named, const Recipe& recipe) {
+  absl::Status AddCandidates(const NamedCall& named, const Recipe& recipe,
+                             const DeviceProfile& device) {
     for (const Variant* variant : recipe.variants()) {
-      if (!variant->Serves(named.call, device_).ok()) continue;
-      const TuningSpace space = variant->Space(named.call, device_);
+      if (!variant->Serves(named.call, device).ok()) continue;
+      const TuningSpace space = variant->Space(named.call, device);
       for (int64_t i = 0; i < space.size(); ++i) {
         const Config config = space.At(i);
-        if (!variant->Legal(named.call, config, device_).ok()) continue;
-        TW_RETURN_IF_ERROR(AddConfig(named, *variant, config, Need::kCandidate));
+        if (!variant->Legal(named.call, config, device).ok()) continue;
+        TW_RETURN_IF_ERROR(AddConfig(named, *variant, config, device, Need::kCandidate));
       }
     }
     return absl::OkStatus();
   }
 
-  const DeviceProfile& device_;
   const Workshop& workshop_;
   const PlanOptions options_;
   std::vector<NeededKernel> kernels_;
@@ -119,13 +119,15 @@ absl::StatusOr<Workshop> OpenWorkshop(const RuntimeOptions& options) {
 }
 
 absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall> calls,
-                                                      const DeviceProfile& device,
+                                                      std::span<const DeviceProfile> devices,
                                                       const Workshop& workshop,
                                                       const PlanOptions& options) {
-  Planner planner(device, workshop, options);
-  for (const NamedCall& call : calls) {
-    if (absl::Status status = planner.Add(call); !status.ok()) {
-      return absl::Status(status.code(), Cat(call.origin, ": ", MessageOf(status)));
+  Planner planner(workshop, options);
+  for (const DeviceProfile& device : devices) {
+    for (const NamedCall& call : calls) {
+      if (absl::Status status = planner.Add(call, device); !status.ok()) {
+        return absl::Status(status.code(), Cat(call.origin, ": ", MessageOf(status)));
+      }
     }
   }
   return planner.Take();

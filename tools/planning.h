@@ -41,9 +41,10 @@ struct Workshop {
 };
 absl::StatusOr<Workshop> OpenWorkshop(const RuntimeOptions& options);
 
-// Every kernel that `calls` need on `device`, once each, in order of first need. Compiles nothing.
+// Every kernel that `calls` need on any of `devices`, which share an architecture: once each, in
+// order of first need. Compiles nothing.
 absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall> calls,
-                                                      const DeviceProfile& device,
+                                                      std::span<const DeviceProfile> devices,
                                                       const Workshop& workshop,
                                                       const PlanOptions& options);
 

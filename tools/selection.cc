@@ -37,6 +37,13 @@ absl::Status CheckNames(const CallSelection& selection) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
+  if (!std::filesystem::exists(device)) return BuiltinDeviceProfile(device);
+  std::ostringstream text;
+  text << std::ifstream(device).rdbuf();
+  return DeviceProfile::FromJson(text.str());
+}
+
 }  // namespace
 
 void CallSelection::AddOptions(CLI::App& command) {
@@ -87,24 +94,24 @@ void DeviceSelection::AddOptions(CLI::App& command) {
       "Device profile: a built-in name such as h200, or a file of tilewright calibrate");
 }
 
-absl::StatusOr<DeviceProfile> DeviceSelection::Profile() const {
+absl::StatusOr<std::vector<DeviceProfile>> DeviceSelection::Profiles() const {
   if (arch.empty() && device.empty()) {
     return InvalidArgument("give --arch (such as sm_90a) or --device (such as h200)");
   }
-  if (device.empty()) return BuiltinDeviceProfile(arch);
-  DeviceProfile profile;
-  if (std::filesystem::exists(device)) {
-    std::ostringstream text;
-    text << std::ifstream(device).rdbuf();
-    TW_ASSIGN_OR_RETURN(profile, DeviceProfile::FromJson(text.str()));
-  } else {
-    TW_ASSIGN_OR_RETURN(profile, BuiltinDeviceProfile(device));
+  if (device.empty()) {
+    std::vector<DeviceProfile> profiles = BuiltinDeviceProfiles();
+    std::string known;
+    for (const DeviceProfile& profile : profiles) known += " " + profile.arch;
+    std::erase_if(profiles, [&](const DeviceProfile& profile) { return profile.arch != arch; });
+    if (profiles.empty()) return NotFound("no architecture '", arch, "'; there are", known);
+    return profiles;
   }
+  TW_ASSIGN_OR_RETURN(const DeviceProfile profile, NamedProfile(device));
   if (!arch.empty() && arch != profile.arch) {
     return InvalidArgument("--arch is ", arch, ", but the device ", profile.name, " is ",
                            profile.arch);
   }
-  return profile;
+  return std::vector<DeviceProfile>{profile};
 }
 
 }  // namespace tilewright

@@ -35,9 +35,9 @@ struct DeviceSelection {
   std::string device;
 
   void AddOptions(CLI::App& command);
-  // The built-in profile or profile file that --device names, else the architecture's own profile.
-  // InvalidArgument where both are given and disagree.
-  absl::StatusOr<DeviceProfile> Profile() const;
+  // The built-in profile or profile file that --device names, else every built-in profile of the
+  // architecture, real devices first. InvalidArgument where both are given and disagree.
+  absl::StatusOr<std::vector<DeviceProfile>> Profiles() const;
 };
 
 }  // namespace tilewright

@@ -16,7 +16,13 @@ int Main(int argc, char** argv) {
                  "Cache file (else TILEWRIGHT_CACHE, else the XDG cache directory)");
   app.footer("Exit codes: 0 done, 1 findings, 2 misuse.");
   AddOpsCommand(app, context);
+  AddValidateCommand(app, context);
+  AddWarmCommand(app, context);
+  AddCoverageCommand(app, context);
+  AddInspectCommand(app, context);
+  AddExplainCommand(app, context);
   AddCacheCommands(app, context);
+  AddDoctorCommand(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -98,39 +98,36 @@ class Builder {
 
 // What both commands start with.
 struct Planned {
-  DeviceProfile device;
+  std::vector<DeviceProfile> devices;  // of one architecture
   Workshop workshop;
   std::vector<NeededKernel> kernels;
+  const std::string& arch() const { return devices.front().arch; }
 };
 
 absl::StatusOr<Planned> Plan(const CliContext& context, const WarmArgs& args) {
   Planned planned;
-  TW_ASSIGN_OR_RETURN(planned.device, args.device.Profile());
+  TW_ASSIGN_OR_RETURN(planned.devices, args.device.Profiles());
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
   TW_ASSIGN_OR_RETURN(planned.workshop, OpenWorkshop(context.runtime));
   TW_ASSIGN_OR_RETURN(planned.kernels,
-                      PlanKernels(calls, planned.device, planned.workshop, args.plan));
+                      PlanKernels(calls, planned.devices, planned.workshop, args.plan));
   return planned;
 }
 
 void PrintWarm(const WarmTotals& totals, const Planned& planned, double seconds, bool json) {
   if (json) {
-    std::cout << Json{{"device", planned.device.Key()},
-                      {"arch", planned.device.arch},
-                      {"kernels", planned.kernels.size()},
-                      {"compiled", totals.compiled},
-                      {"cached", totals.cached},
-                      {"failures", totals.failures},
-                      {"seconds", seconds}}
+    std::cout << Json{{"arch", planned.arch()},      {"kernels", planned.kernels.size()},
+                      {"compiled", totals.compiled}, {"cached", totals.cached},
+                      {"failures", totals.failures}, {"seconds", seconds}}
                      .dump(2)
               << "\n";
     return;
   }
   for (const std::string& failure : totals.failures) std::cerr << failure << "\n";
-  std::cout << planned.kernels.size() << " kernels for " << planned.device.name << " ("
-            << planned.device.arch << "): " << totals.compiled << " compiled, " << totals.cached
-            << " were cached, " << totals.failures.size() << " failed, in " << std::fixed
-            << std::setprecision(1) << seconds << " s\n";
+  std::cout << planned.kernels.size() << " kernels for " << planned.arch() << ": "
+            << totals.compiled << " compiled, " << totals.cached << " were cached, "
+            << totals.failures.size() << " failed, in " << std::fixed << std::setprecision(1)
+            << seconds << " s\n";
 }
 
 int RunWarm(const CliContext& context, const WarmArgs& args) {
@@ -143,7 +140,7 @@ int RunWarm(const CliContext& context, const WarmArgs& args) {
   const int jobs = args.jobs > 0
                        ? args.jobs
                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  Builder builder(planned->kernels, planned->device.arch, *planned->workshop.store, args.json);
+  Builder builder(planned->kernels, planned->arch(), *planned->workshop.store, args.json);
   const WarmTotals totals = builder.Run(jobs);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   PrintWarm(totals, *planned, seconds, args.json);
@@ -177,8 +174,8 @@ int RunCoverage(const CliContext& context, const WarmArgs& args) {
   if (args.json) {
     std::cout << list.dump(2) << "\n";
   } else {
-    std::cout << planned->kernels.size() << " kernels needed for " << planned->device.name << " ("
-              << planned->device.arch << "), " << missing << " missing\n";
+    std::cout << planned->kernels.size() << " kernels needed for " << planned->arch() << ", "
+              << missing << " missing\n";
   }
   return missing == 0 ? kDone : kFindings;
 }
