@@ -37,6 +37,7 @@ struct KernelRow {
   int64_t created_unix = 0;  // filled by the cache when 0
   int64_t last_used_unix = 0;
   std::string cubin;
+  int64_t cubin_bytes = 0;  // filled by the cache, also where `cubin` was not read
 };
 
 // The best configuration of one problem. `key` is the ProblemKey's digest.
@@ -60,6 +61,7 @@ struct WinnerRow {
 
 enum class TrialStatus : uint8_t { kOk, kWrong, kFailed, kPruned, kTimeout };
 std::string_view TrialStatusName(TrialStatus status);
+std::optional<TrialStatus> ParseTrialStatus(std::string_view name);
 
 // One candidate that was measured (or rejected) for one problem.
 struct TrialRow {
@@ -82,6 +84,13 @@ struct TrialRow {
 // Where a failed or degraded cache reports; each message once. May be called from any thread.
 using CacheLog = std::function<void(std::string_view message)>;
 
+// Seams for tests; what is empty is the real thing.
+struct CacheEnv {
+  std::function<int64_t()> now_unix;
+  // statfs(2) f_type of a folder; decides whether the file may use a WAL.
+  std::function<int64_t(const std::string& folder)> filesystem_type;
+};
+
 struct CacheOptions {
   std::string path;                     // the writable file; empty: memory only
   std::vector<std::string> seed_paths;  // read-only caches beneath it, first match wins
@@ -89,6 +98,7 @@ struct CacheOptions {
   bool read_only = false;
   std::chrono::milliseconds busy_timeout{5000};  // the longest that a call waits for a lock
   CacheLog log;
+  CacheEnv env;
 };
 
 struct CacheStats {
@@ -97,13 +107,13 @@ struct CacheStats {
   int64_t trials = 0;
   int64_t cubin_bytes = 0;
   int64_t file_bytes = 0;
-  int64_t quarantined = 0;
+  int64_t quarantined = 0;  // damaged files and rows that this object set aside
   int schema_version = 0;
   std::string path;
   std::string mode;  // "wal", "delete" (network filesystem), "read-only", "memory"
 };
 
-// What check() found: each problem in words, naming table and key.
+// What Check() found: each problem in words, naming table and key.
 struct CheckReport {
   int64_t rows_checked = 0;
   std::vector<std::string> problems;
@@ -132,8 +142,13 @@ class CompileLock {
 
 // Purpose: persistence of kernels, winners and trials, shared by processes and threads.
 // Thread-safe. A broken or unwritable store degrades to memory with one warning: lookups then miss,
-// stores are kept in memory, and no call fails because of the store. Open() fails only for a schema
-// newer than this library (FailedPrecondition) or a refused location.
+// stores are kept in memory (and written once the store can be written again), and no call fails
+// because of the store. Put calls return InvalidArgument for a row out of bounds: sizes, negative
+// or non-finite numbers, `*_json` that is not JSON, a cubin of another architecture than its row.
+// Open() fails with FailedPrecondition only: for a schema newer than this library, a file of
+// another program, or a refused location (a folder that others can write).
+// In a child of fork() the cache is a read-only snapshot over memory: SQLite's locks do not survive
+// a fork. A child that execs opens its own.
 class Cache {
  public:
   static absl::StatusOr<std::unique_ptr<Cache>> Open(CacheOptions options);
@@ -157,18 +172,23 @@ class Cache {
   virtual std::vector<WinnerRow> AllWinners() = 0;
 
   // Waits, bounded by `timeout`, until this process may compile `key`, or until the kernel has
-  // appeared (then null). DeadlineExceeded after `timeout`: compile without the lock.
+  // appeared (then null; also where it was there from the start, so do not ask for a kernel that is
+  // there but unfit: compile that without the lock). DeadlineExceeded after `timeout`: compile
+  // without the lock. Excludes threads of this process too.
   virtual absl::StatusOr<std::unique_ptr<CompileLock>> LockCompile(
       std::string_view key, std::chrono::milliseconds timeout) = 0;
 
   virtual CacheStats Stats() = 0;
   virtual CheckReport Check() = 0;
-  // Deletes losers' cubins first, then by last use, until the file holds at most `max_bytes`.
-  // Returns the number of kernels deleted.
+  // Deletes kernels until the file holds at most `max_bytes`: first those that no winner uses, of
+  // ops that have winners (losers of tuning), then all others, each by last use. Returns the number
+  // of kernels deleted; winners and trials stay.
   virtual absl::StatusOr<int64_t> Gc(int64_t max_bytes) = 0;
-  // Writes a self-contained file that opens from a read-only folder.
+  // Writes everything that lookups see, seeds included, as one self-contained file that opens from
+  // a read-only folder. Replaces `path` atomically.
   virtual absl::Status Export(const std::string& path) = 0;
-  // Adds every valid row of another cache file. The result does not depend on merge order.
+  // Adds every valid row of another cache file. The result does not depend on merge order: of two
+  // winners the one with the lower median stays, then the lower config text.
   virtual absl::StatusOr<MergeReport> Merge(const std::string& path) = 0;
   // Compares with another cache file, ignoring times and last use.
   virtual absl::StatusOr<CacheDiff> Diff(const std::string& path) = 0;

@@ -1,0 +1,110 @@
+// The databases behind one Cache, and what happens when one of them fails.
+#ifndef TILEWRIGHT_CACHE_LAYERS_H_
+#define TILEWRIGHT_CACHE_LAYERS_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/cache.h"
+#include "cache/place.h"
+#include "cache/store.h"
+
+namespace tilewright {
+
+// In the order of lookup: memory (what the file could not take), the file, the seeds. Faults end
+// here: a damaged file is repaired, an unwritable one is backed by memory, each told once.
+// Not thread-safe; belongs to one process (see Abandon).
+class Layers {
+ public:
+  // FailedPrecondition as Cache::Open. `forked`: the file is another process's, read a snapshot.
+  static absl::StatusOr<std::unique_ptr<Layers>> Open(const CacheOptions& options, bool forked);
+  ~Layers();
+  Layers(const Layers&) = delete;
+  Layers& operator=(const Layers&) = delete;
+
+  // Runs `read` on each layer until it returns true. After a repair it runs on the file again, so
+  // it must be repeatable.
+  void Read(const std::function<absl::StatusOr<bool>(Store&)>& read);
+  // Runs `write` in a transaction on the file, or on memory where that fails. Only InvalidArgument
+  // comes back.
+  absl::Status Write(const std::function<absl::Status(Store&)>& write);
+
+  // Notes that the file's kernel was used; written with the next transaction.
+  void Touch(std::string_view key) { touched_.emplace(key); }
+  // Keeps the layer that takes writes within `max_bytes`, sparing `keep_key`.
+  absl::StatusOr<int64_t> Shrink(int64_t max_bytes, std::string_view keep_key);
+  void EnforceLimit(std::string_view keep_key);
+
+  Store* file() { return file_.get(); }
+  Store* memory() { return memory_.get(); }
+  bool FileIsWritable() const { return file_ != nullptr && file_->writable(); }
+  // Sets the damaged file aside and opens a rebuilt one.
+  void RepairFile(std::string_view reason);
+  std::string mode() const;
+  int64_t quarantined() const { return quarantined_; }
+  int64_t NowUnix() const;
+
+  // Adds a message to be logged, unless it was said before.
+  void Say(std::string message);
+  std::vector<std::string> TakeMessages();
+  // Counts and tells the damaged rows that `store` took out.
+  void NoteDamage(Store& store, std::string_view where);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Layers(const CacheOptions& options) : options_(options) {}
+  absl::Status OpenWritable();
+  // With the open lock held.
+  absl::Status OpenLocked(bool may_repair);
+  absl::Status RepairLocked(std::string_view reason);
+  void OpenReadOnly(std::string_view why_not_writable);
+  void OpenSnapshot();
+  void OpenSeeds();
+  void SetJournalMode();
+  void GoWithoutFile(std::string_view why);
+  // Reopens a file that was replaced, and one that could not be opened before.
+  void Refresh();
+  void CloseFile();
+  void FlushMemory();
+  absl::Status WriteFile(const std::function<absl::Status(Store&)>& write);
+  absl::Status WriteMemory(const std::function<absl::Status(Store&)>& write);
+  void ShortenWaits();
+
+  const CacheOptions& options_;
+  std::unique_ptr<Store> file_;
+  FileId file_id_;
+  std::string journal_mode_;
+  std::unique_ptr<Store> memory_;
+  struct Seed {
+    std::string path;
+    std::unique_ptr<Store> store;
+  };
+  std::vector<Seed> seeds_;
+  std::set<std::string, std::less<>> touched_;
+  std::set<std::string> said_;
+  std::vector<std::string> messages_;
+  int64_t quarantined_ = 0;
+  int repairs_ = 0;
+  bool snapshot_ = false;
+  std::optional<Clock::time_point> retry_at_;  // when to try the file again
+  Clock::time_point flush_at_;                 // not before: moving memory's rows to the file
+  Clock::time_point patient_at_;               // until then, locks are not waited for
+  bool impatient_ = false;
+};
+
+// A read-only connection to a file that another may write, or in a folder that nobody can.
+absl::StatusOr<std::unique_ptr<Store>> OpenReadOnlyStore(const std::string& path,
+                                                         std::chrono::milliseconds busy_timeout);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_CACHE_LAYERS_H_

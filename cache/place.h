@@ -1,0 +1,68 @@
+// Where a cache may live: folders, owners, filesystems, and the lock file beside the database.
+#ifndef TILEWRIGHT_CACHE_PLACE_H_
+#define TILEWRIGHT_CACHE_PLACE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/cache.h"
+
+namespace tilewright {
+
+// Makes the file's folder (0700 where it is new). FailedPrecondition: the folder, or a file that is
+// there, belongs to another user than this one and root, or others can write the folder.
+// ResourceExhausted: it cannot be made.
+absl::Status PrepareFolder(const std::string& path);
+
+std::string FolderOf(const std::string& path);
+bool FolderIsWritable(const std::string& path);
+// NFS, SMB, FUSE and their like, where a WAL's shared memory does not work.
+bool IsNetworkFilesystem(const std::string& path, const CacheEnv& env);
+
+// Creates an empty file (0600) unless one is there.
+absl::Status CreateFile(const std::string& path);
+
+// Device and inode, to notice that a file was replaced under an open connection. Zeros: no file.
+struct FileId {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  friend bool operator==(const FileId&, const FileId&) = default;
+};
+FileId IdOf(const std::string& path);
+int64_t FileBytes(const std::string& path);  // 0 where there is none
+
+// A lock on one byte of a file, exclusive between processes and between threads (an open file
+// description lock): the kernel releases it when the owner dies. Movable; not thread-safe.
+class ByteLock {
+ public:
+  ByteLock() = default;
+  // Opens, and makes (0600), the lock file; takes nothing yet.
+  static absl::StatusOr<ByteLock> Open(const std::string& path);
+  ByteLock(ByteLock&& other) noexcept;
+  ByteLock& operator=(ByteLock&& other) noexcept;
+  ~ByteLock();
+
+  absl::StatusOr<bool> TryLock(int64_t offset);
+  // Polls; Unavailable after `timeout`.
+  absl::Status LockWithin(int64_t offset, std::chrono::milliseconds timeout);
+
+ private:
+  void Release();
+
+  int fd_ = -1;
+  int64_t offset_ = -1;  // -1: not held
+  int owner_ = 0;        // process that holds it; a forked child must not release it
+};
+
+// Byte 0 guards opening, migration and repair; a kernel's byte is from 1 on.
+inline constexpr int64_t kOpenLockOffset = 0;
+int64_t CompileLockOffset(std::string_view key);
+std::string LockPath(const std::string& path);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_CACHE_PLACE_H_

@@ -1,0 +1,156 @@
+#include "cache/repair.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "cache/page_scan.h"
+#include "cache/place.h"
+#include "cache/rows.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+// Damaged files kept for inspection; the oldest makes room.
+constexpr int kMostSetAside = 8;
+
+std::string SetAsidePath(const std::string& path) {
+  std::string oldest;
+  time_t oldest_time = 0;
+  for (int n = 1; n <= kMostSetAside; ++n) {
+    std::string candidate = Cat(path, ".corrupt-", n);
+    struct stat info {};
+    if (lstat(candidate.c_str(), &info) != 0) return candidate;
+    if (oldest.empty() || info.st_mtime < oldest_time) {
+      oldest = candidate;
+      oldest_time = info.st_mtime;
+    }
+  }
+  unlink(oldest.c_str());
+  unlink((oldest + "-wal").c_str());
+  return oldest;
+}
+
+// Collects the intact rows of a scan. A kernel is known by the checksum of its bytes, which may
+// come later in the file, so kernels wait until the end.
+class Salvager {
+ public:
+  explicit Salvager(Store& fresh) : fresh_(fresh) {}
+
+  void Take(Record record) {
+    if (!status_.ok()) return;
+    if (auto bytes = DecodeBytes(record)) {
+      if (BytesSum(bytes->key, bytes->bytes) == bytes->sum) Keep(std::move(*bytes));
+    } else if (auto kernel = DecodeKernel(record)) {
+      heads_[kernel->row.key].push_back(std::move(*kernel));
+    } else if (auto winner = DecodeWinner(record)) {
+      if (RowSum(winner->row) != winner->sum || !CheckBounds(winner->row).ok()) return;
+      Count(fresh_.PutWinner(winner->row, Conflict::kNewer));
+    } else if (auto trial = DecodeTrial(record)) {
+      if (RowSum(trial->row) != trial->sum || !CheckBounds(trial->row).ok()) return;
+      Count(fresh_.PutTrial(trial->row, Conflict::kNewer));
+    }
+  }
+
+  // Cubins whose head was read before them are stored at once; call between scans for the others.
+  absl::StatusOr<int64_t> Finish() {
+    if (!status_.ok()) return status_;
+    return kept_;
+  }
+  bool wants_second_scan() const { return deferred_; }
+
+ private:
+  void Keep(BytesRow bytes) {
+    auto heads = heads_.find(bytes.key);
+    if (heads == heads_.end()) {
+      deferred_ = true;
+      return;
+    }
+    for (const auto& head : heads->second) {
+      if (RowSum(head.row, bytes.sum) != head.sum) continue;
+      KernelRow row = head.row;
+      row.cubin = std::move(bytes.bytes);
+      if (CheckBounds(row).ok()) Count(fresh_.PutKernel(row, Conflict::kKeep));
+      return;
+    }
+  }
+  void Count(const absl::StatusOr<Outcome>& outcome) {
+    if (!outcome.ok()) {
+      if (!absl::IsInvalidArgument(outcome.status())) status_ = outcome.status();
+    } else if (*outcome == Outcome::kAdded) {
+      ++kept_;
+    }
+  }
+
+  Store& fresh_;
+  std::map<std::string, std::vector<Decoded<KernelRow>>> heads_;
+  int64_t kept_ = 0;
+  bool deferred_ = false;  // bytes were met before their head
+  absl::Status status_;
+};
+
+absl::StatusOr<int64_t> BuildFresh(const std::string& path, const std::string& db_path,
+                                   const std::string& wal_path) {
+  unlink(path.c_str());
+  unlink((path + "-journal").c_str());
+  TW_RETURN_IF_ERROR(CreateFile(path));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> fresh,
+                      Store::Open(path, Connection::Mode::kReadWrite, std::chrono::seconds(5)));
+  return Salvage(db_path, wal_path, *fresh);
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
+                                Store& fresh) {
+  Salvager salvager(fresh);
+  TW_RETURN_IF_ERROR(fresh.Write([&]() -> absl::Status {
+    auto sink = [&](Record record) { salvager.Take(record); };
+    // Newest first: rows of the WAL stay where the file alone has older ones.
+    std::vector<std::string> overlays = {""};
+    if (FileBytes(wal_path) > 0) overlays.insert(overlays.begin(), wal_path);
+    for (const std::string& overlay : overlays) {
+      ScanRecords(db_path, overlay, sink);
+      if (salvager.wants_second_scan()) ScanRecords(db_path, overlay, sink);
+    }
+    return salvager.Finish().status();
+  }));
+  return salvager.Finish();
+}
+
+absl::StatusOr<RepairReport> Repair(const std::string& path) {
+  RepairReport report;
+  report.set_aside = SetAsidePath(path);
+  std::string wal_aside = report.set_aside + "-wal";
+  std::string fresh_path = path + ".new";
+  rename((path + "-wal").c_str(), wal_aside.c_str());
+  auto kept = BuildFresh(fresh_path, path, wal_aside);
+  if (!kept.ok()) {
+    // Whatever stood in the way of keeping rows, an empty cache is better than a damaged one.
+    unlink(fresh_path.c_str());
+    unlink((fresh_path + "-journal").c_str());
+  } else {
+    report.rows_kept = *kept;
+  }
+  unlink((path + "-shm").c_str());
+  unlink((path + "-journal").c_str());
+  if (kept.ok() && link(path.c_str(), report.set_aside.c_str()) == 0) {
+    if (rename(fresh_path.c_str(), path.c_str()) == 0) return report;
+  }
+  // No hard links here, or no new file: two steps.
+  unlink(report.set_aside.c_str());
+  if (rename(path.c_str(), report.set_aside.c_str()) != 0) {
+    return ResourceExhausted("kernel cache: cannot set the damaged file ", path,
+                             " aside: ", strerror(errno));
+  }
+  if (kept.ok() && rename(fresh_path.c_str(), path.c_str()) != 0) report.rows_kept = 0;
+  return report;
+}
+
+}  // namespace tilewright

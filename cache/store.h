@@ -1,0 +1,97 @@
+// The rows of one database: a file, or memory. Every row that leaves it has passed its checksum.
+#ifndef TILEWRIGHT_CACHE_STORE_H_
+#define TILEWRIGHT_CACHE_STORE_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/cache.h"
+#include "cache/sqlite.h"
+
+namespace tilewright {
+
+// What a put does where the key is taken. Every policy but kReplace gives the same rows in any
+// order of puts.
+enum class Conflict : uint8_t {
+  kReplace,
+  kKeep,    // the row that is there stays
+  kBetter,  // the faster winner, the trial of more samples, the newer compiler
+  kNewer,   // the row of the later time
+};
+enum class Outcome : uint8_t { kAdded, kReplaced, kKept };
+
+// Not thread-safe. Calls fail with the codes of SqliteStatus. Damaged rows are taken out (where the
+// store can be written), told by TakeDamage(), and read as absent.
+class Store {
+ public:
+  // A file that exists; creates or migrates the schema when `mode` is kReadWrite, else checks it.
+  static absl::StatusOr<std::unique_ptr<Store>> Open(const std::string& path, Connection::Mode mode,
+                                                     std::chrono::milliseconds busy_timeout);
+  static absl::StatusOr<std::unique_ptr<Store>> OpenMemory();
+
+  absl::StatusOr<std::optional<KernelRow>> FindKernel(std::string_view key);
+  absl::StatusOr<bool> HasKernel(std::string_view key);
+  absl::StatusOr<std::optional<WinnerRow>> FindWinner(std::string_view key);
+  absl::StatusOr<std::vector<WinnerRow>> Winners(std::string_view op, std::string_view dtypes,
+                                                 std::string_view device);
+  absl::StatusOr<std::vector<TrialRow>> Trials(std::string_view problem_key);
+
+  // In key order. A callback must not write to this store; `bytes_sum` is the cubin's checksum.
+  using KernelVisitor = std::function<absl::Status(KernelRow row, std::string_view bytes_sum)>;
+  absl::Status VisitKernels(bool with_bytes, const KernelVisitor& visit);
+  absl::Status VisitWinners(const std::function<absl::Status(WinnerRow)>& visit);
+  absl::Status VisitTrials(const std::function<absl::Status(TrialRow)>& visit);
+
+  // Runs `body` in one write transaction.
+  absl::Status Write(const std::function<absl::Status()>& body);
+  // To be called inside Write(). Rows must be within bounds.
+  absl::StatusOr<Outcome> PutKernel(const KernelRow& row, Conflict conflict);
+  absl::StatusOr<Outcome> PutWinner(const WinnerRow& row, Conflict conflict);
+  absl::StatusOr<Outcome> PutTrial(const TrialRow& row, Conflict conflict);
+  absl::Status DeleteKernel(std::string_view key);
+  absl::Status SetLastUsed(std::string_view key, int64_t now_unix);
+
+  absl::StatusOr<int64_t> LiveBytes();  // pages in use
+  std::vector<std::string> TakeDamage();
+  const std::vector<std::string>& PeekDamage() const { return damage_; }
+  Connection& db() { return db_; }
+  bool writable() const { return writable_; }
+
+ private:
+  Store(Connection db, bool writable) : db_(std::move(db)), writable_(writable) {}
+
+  // A statement prepared once; DataLoss where the tables are not ours.
+  absl::StatusOr<Statement*> Prepared(std::string_view sql);
+  absl::Status Run(std::string_view sql, std::string_view key);
+  // Deletes the damaged rows that a read came across, and keeps their names for TakeDamage().
+  absl::Status Sweep();
+  template <class Row>
+  absl::StatusOr<std::optional<Row>> FindOne(std::string_view sql, std::string_view key);
+  template <class Row>
+  absl::Status ReadAll(Statement& select, const std::function<absl::Status(Row)>& visit);
+  template <class Row>
+  absl::Status Insert(std::string_view sql, const Row& row, std::string_view sum);
+
+  Connection db_;
+  bool writable_;
+  std::unordered_map<std::string_view, Statement> statements_;  // keys are literals
+  struct DamagedRow {
+    std::string_view table;
+    std::string key;
+    int64_t rowid;
+  };
+  std::vector<DamagedRow> damaged_rows_;
+  std::vector<std::string> damage_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_CACHE_STORE_H_
