@@ -162,7 +162,10 @@ Result Concat(Arguments arguments) {
   return out;
 }
 
-constexpr std::array<ExprBuiltin, 11> kBuiltins = {{
+// is_int(a): the type of a parameter that may be an int or a float.
+Result IsInt(Arguments arguments) { return std::holds_alternative<int64_t>(arguments[0]); }
+
+constexpr std::array<ExprBuiltin, 12> kBuiltins = {{
     {"len", 1, 1, Len},
     {"product", 1, 1, Product},
     {"ceil_div", 2, 2, CeilDiv},
@@ -174,6 +177,7 @@ constexpr std::array<ExprBuiltin, 11> kBuiltins = {{
     {"pooled_extent", 6, 6, PooledExtent},
     {"tuple", 1, 1, MakeTuple},
     {"concat", 1, 8, Concat},
+    {"is_int", 1, 1, IsInt},
 }};
 
 }  // namespace

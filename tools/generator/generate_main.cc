@@ -1,5 +1,6 @@
 // tilewright-generate MODE ROOT LIST OUTPUT: writes the C++ file OUTPUT from the inputs that LIST
 // names, one path a line. Run by the build, never by a user.
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -30,6 +31,8 @@ absl::StatusOr<std::vector<Input>> ReadInputs(const std::string& root, const std
 }
 
 absl::StatusOr<std::string> Generate(const std::string& mode, const std::vector<Input>& inputs) {
+  if (mode == "ops") return GenerateOps(inputs);
+  if (mode == "wrappers") return GenerateWrappers(inputs);
   if (mode == "references") return GenerateReferences(inputs);
   if (mode == "recipes") return GenerateRecipes(inputs);
   if (mode == "templates") return GenerateTemplates(inputs);
@@ -40,6 +43,8 @@ absl::Status Run(const std::string& mode, const std::string& root, const std::st
                  const std::string& output) {
   TW_ASSIGN_OR_RETURN(const std::vector<Input> inputs, ReadInputs(root, list));
   TW_ASSIGN_OR_RETURN(const std::string text, Generate(mode, inputs));
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(output).parent_path(), error);
   std::ofstream file(output, std::ios::binary);
   file << text;
   file.close();

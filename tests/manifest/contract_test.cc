@@ -1,0 +1,270 @@
+// Guards the contract checks: every error names op, argument, expected and got; valid calls come
+// out normalised.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+
+const OpSpec& Op(std::string_view name) {
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.name == name) return op;
+  }
+  ADD_FAILURE() << "no op " << name;
+  return Manifest::BuiltinOps()[0];
+}
+
+Operand Of(DType dtype, const Dims& shape) {
+  Operand operand;
+  operand.desc = TensorDesc::Contiguous(dtype, shape);
+  return operand;
+}
+Operand Strided(DType dtype, const Dims& shape, const Dims& strides) {
+  Operand operand;
+  operand.desc = {dtype, shape, strides};
+  return operand;
+}
+
+constexpr DType kHalf = DType::kFloat16;
+
+struct CallArgs {
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  std::vector<NamedParam> params;
+};
+
+std::string ErrorOf(std::string_view op, const CallArgs& args) {
+  const auto call = MakeCall(Op(op), args.inputs, args.outputs, args.params);
+  if (call.ok()) return "ok";
+  EXPECT_EQ(call.status().code(), absl::StatusCode::kInvalidArgument);
+  return Cat(call.status().message());
+}
+
+CallArgs Gemm() { return {{Of(kHalf, {4, 8}), Of(kHalf, {6, 8})}, {Of(kHalf, {4, 6})}, {}}; }
+
+TEST(ContractTest, GemmAcceptsItsLayouts) {
+  EXPECT_EQ(ErrorOf("GemmFwdOp", Gemm()), "ok");
+  CallArgs args = Gemm();
+  args.inputs = {Of(kHalf, {8, 4}), Of(kHalf, {8, 6})};
+  args.params = {{"trans_b", false}, {"trans_a", true}};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "ok");
+  const CallDesc call = MakeCall(Op("GemmFwdOp"), args.inputs, args.outputs, args.params).value();
+  EXPECT_EQ(call.params[0], ParamValue(true));
+  EXPECT_EQ(call.params[1], ParamValue(false));
+  EXPECT_EQ(call.ToString(),
+            "GemmFwdOp(a=float16(8, 4), b=float16(8, 6), trans_a=true, trans_b=false)");
+}
+
+TEST(ContractTest, GemmErrors) {
+  CallArgs args = Gemm();
+  args.inputs.pop_back();
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "GemmFwdOp: expected 2 inputs (a, b), got 1");
+  args = Gemm();
+  args.outputs.clear();
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "GemmFwdOp: expected 1 outputs (d), got 0");
+  args = Gemm();
+  args.inputs[0].desc.dtype = DType::kInt8;
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: input 'a': expected dtype float16 or bfloat16, got int8");
+  args = Gemm();
+  args.inputs[1].desc.dtype = DType::kBFloat16;
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: input 'b': expected dtype float16 (that of 'a'), got bfloat16");
+  args = Gemm();
+  args.outputs[0].desc.dtype = DType::kFloat32;
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: output 'd': expected dtype float16 (that of 'a'), got float32");
+  args = Gemm();
+  args.inputs[0] = Of(kHalf, {1, 4, 8});
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: input 'a': expected shape [A0, A1], got (1, 4, 8)");
+  args = Gemm();
+  args.inputs[1] = Of(kHalf, {6, 7});
+  EXPECT_THAT(ErrorOf("GemmFwdOp", args),
+              HasSubstr("GemmFwdOp: expected K == (B1 if trans_b else B0), got GemmFwdOp(a="));
+  args = Gemm();
+  args.outputs[0] = Of(kHalf, {6, 4});
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "GemmFwdOp: output 'd': expected shape (4, 6), got (6, 4)");
+  args = Gemm();
+  args.inputs[0].present = false;
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "GemmFwdOp: input 'a': expected a tensor, got none");
+}
+
+TEST(ContractTest, ParameterErrors) {
+  CallArgs args = Gemm();
+  args.params = {{"transpose", true}};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: unknown parameter 'transpose'; it has trans_a, trans_b");
+  args.params = {{"trans_a", 1}};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "GemmFwdOp: parameter 'trans_a': expected bool, got 1");
+  args.params = {{"trans_a", false}, {"trans_a", true}};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "GemmFwdOp: parameter 'trans_a' is given twice");
+  args = {{Of(kHalf, {2, 4}), Of(kHalf, {4})}, {Of(kHalf, {2, 4})}, {}};
+  EXPECT_EQ(ErrorOf("RMSNormFwdOp", args),
+            "RMSNormFwdOp: parameter 'normalized_shape': expected int_list, got nothing");
+  args.params = {{"normalized_shape", Dims{}}};
+  EXPECT_THAT(ErrorOf("RMSNormFwdOp", args),
+              HasSubstr("expected 0 < len(normalized_shape) <= x.rank, got RMSNormFwdOp(x="));
+}
+
+TEST(ContractTest, ViewErrors) {
+  CallArgs args = Gemm();
+  args.inputs[0].desc.strides = {8};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: input 'a': expected 2 strides for shape (4, 8), got (8,)");
+  args = Gemm();
+  args.inputs[0].desc.shape = {-4, 8};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: input 'a': expected extents of at least 0, got (-4, 8)");
+  args = Gemm();
+  args.inputs[0].desc.strides = {INT64_MAX / 2, 1};
+  EXPECT_THAT(ErrorOf("GemmFwdOp", args), HasSubstr("expected a view of less than 2^63 bytes"));
+  args = Gemm();
+  args.inputs[0] = Of(kHalf, {INT64_MAX / 2, INT64_MAX / 2});
+  EXPECT_THAT(ErrorOf("GemmFwdOp", args), HasSubstr("expected a view of less than 2^63 bytes"));
+  args = Gemm();
+  args.inputs[0].alignment = 1;
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: input 'a': expected a pointer aligned to 2 bytes (float16), got 1");
+  args = Gemm();
+  args.outputs[0].desc.strides = {0, 1};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args),
+            "GemmFwdOp: output 'd': expected elements at distinct places, got shape (4, 6) with "
+            "strides (0, 1)");
+  args.outputs[0].desc.strides = {5, 1};
+  EXPECT_THAT(ErrorOf("GemmFwdOp", args), HasSubstr("expected elements at distinct places"));
+}
+
+// Any element-aligned strided view is accepted, expanded inputs and reversed outputs included.
+TEST(ContractTest, StridedViewsAreAccepted) {
+  CallArgs args = Gemm();
+  args.inputs = {Strided(kHalf, {4, 8}, {0, 3}), Strided(kHalf, {6, 8}, {-9, 1})};
+  args.outputs = {Strided(kHalf, {4, 6}, {-1, 4})};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "ok");
+}
+
+// Zero elements and more than 2^31 of them are calls like any other.
+TEST(ContractTest, EmptyAndHugeShapes) {
+  CallArgs args{{Of(kHalf, {0, 8}), Of(kHalf, {6, 8})}, {Of(kHalf, {0, 6})}, {}};
+  EXPECT_EQ(ErrorOf("GemmFwdOp", args), "ok");
+  const Dims huge{65536, 65536};
+  args = {{Of(kHalf, huge), Of(kHalf, huge)}, {Of(kHalf, huge)}, {}};
+  EXPECT_EQ(ErrorOf("AddFwdOp", args), "ok");
+}
+
+TEST(ContractTest, SoftmaxAxes) {
+  const auto axis = [](const Dims& shape, std::vector<NamedParam> params) -> std::string {
+    const std::vector<Operand> x = {Of(DType::kFloat32, shape)};
+    const auto call = InferCall(Op("SoftmaxFwdOp"), x, params);
+    return call.ok() ? call->params[0].ToString() : Cat(call.status().message());
+  };
+  EXPECT_EQ(axis({2, 3, 5}, {{"dim", -1}}), "2");
+  EXPECT_EQ(axis({2, 3, 5}, {{"dim", 1}}), "1");
+  EXPECT_EQ(axis({}, {{"dim", -1}}), "0");
+  // PyTorch's rule where dim is None.
+  EXPECT_EQ(axis({}, {}), "0");
+  EXPECT_EQ(axis({4}, {}), "0");
+  EXPECT_EQ(axis({4, 5}, {}), "1");
+  EXPECT_EQ(axis({4, 5, 6}, {{"dim", ParamValue()}}), "0");
+  EXPECT_EQ(axis({4, 5, 6, 7}, {}), "1");
+  EXPECT_EQ(axis({2, 3}, {{"dim", 2}}),
+            "SoftmaxFwdOp: parameter 'dim': expected an axis from -2 to 1, got 2");
+  EXPECT_EQ(axis({2, 3}, {{"dim", 1.0}}),
+            "SoftmaxFwdOp: parameter 'dim': expected axis or null, got 1");
+}
+
+TEST(ContractTest, RmsNormParameters) {
+  const std::vector<Operand> inputs = {Of(kHalf, {2, 3, 4}), Of(kHalf, {3, 4})};
+  const OpSpec& op = Op("RMSNormFwdOp");
+  const std::vector<NamedParam> params = {{"normalized_shape", Dims{3, 4}}, {"eps", ParamValue()}};
+  const CallDesc call = InferCall(op, inputs, params).value();
+  EXPECT_EQ(call.params[1], ParamValue(0x1p-23));
+  EXPECT_EQ(call.output(0).desc.shape, (Dims{2, 3, 4}));
+  const std::vector<NamedParam> defaults = {{"normalized_shape", Dims{3, 4}}};
+  EXPECT_EQ(InferCall(op, inputs, defaults)->params[1], ParamValue(1e-6));
+  // An int stands for a list of one.
+  const std::vector<Operand> flat = {Of(kHalf, {2, 4}), Of(kHalf, {4})};
+  const std::vector<NamedParam> one = {{"normalized_shape", 4}, {"eps", 1}};
+  const CallDesc widened = InferCall(op, flat, one).value();
+  EXPECT_EQ(widened.params[0], ParamValue(Dims{4}));
+  EXPECT_EQ(widened.params[1], ParamValue(1.0));
+}
+
+TEST(ContractTest, AddRules) {
+  const auto error = [](DType dtype, const Dims& a, const Dims& b, ParamValue alpha) {
+    const std::vector<Operand> inputs = {Of(dtype, a), Of(dtype, b)};
+    const std::vector<NamedParam> params = {{"alpha", alpha}};
+    const auto call = InferCall(Op("AddFwdOp"), inputs, params);
+    return call.ok() ? call->output(0).desc.shape.ToString() : Cat(call.status().message());
+  };
+  EXPECT_EQ(error(DType::kFloat32, {3, 1}, {1, 4}, 1), "(3, 4)");
+  EXPECT_EQ(error(DType::kFloat32, {}, {0}, 0.5), "(0,)");
+  EXPECT_EQ(error(DType::kBool, {2}, {2}, 1), "(2,)");
+  EXPECT_EQ(error(DType::kInt32, {2}, {2}, -3), "(2,)");
+  EXPECT_THAT(error(DType::kInt32, {2}, {2}, 1.5),
+              HasSubstr("AddFwdOp: expected input.is_floating or is_int(alpha), got AddFwdOp("));
+  EXPECT_THAT(error(DType::kFloat32, {3}, {4}, 1),
+              HasSubstr("shapes (3,) and (4,) do not broadcast"));
+  EXPECT_THAT(error(DType::kFloat32, {2}, {2}, ParamValue(DType::kInt8)),
+              HasSubstr("parameter 'alpha': expected int_or_float, got int8"));
+}
+
+TEST(ContractTest, SiluAndMulNeedsAnEvenWidth) {
+  const std::vector<Operand> odd = {Of(kHalf, {2, 5})};
+  EXPECT_THAT(Cat(InferCall(Op("SiluAndMulFwdOp"), odd, {}).status().message()),
+              HasSubstr("SiluAndMulFwdOp: expected N2 % 2 == 0, got"));
+  const std::vector<Operand> even = {Of(kHalf, {2, 6})};
+  EXPECT_EQ(InferCall(Op("SiluAndMulFwdOp"), even, {})->output(0).desc.shape, (Dims{2, 3}));
+}
+
+// Optional and mutated inputs, dtype parameters and combinations, on an operator made for it.
+TEST(ContractTest, OptionalInputsAndCombinations) {
+  const Manifest manifest = Manifest::FromYaml(R"(
+ScaleFwdOp:
+  family: test
+  reference: none
+  formula: y = x * s
+  source: here
+  signature:
+    inputs:
+      x: {dtype: [int8, float16]}
+      s: {dtype: [float16, float32], optional: true}
+    outputs:
+      y: {dtype: [float16, float32], shape: x.shape}
+    params:
+      axes: {type: axes, default: null, nullable: true}
+  dtype_combos: [[int8, float16, float16], [int8, float32, float32], [float16, float16, float16]]
+  shape_rules: ['s.shape == reduced_shape(x.shape, axes, false) if s.present else true']
+  roofline: {flops: product(x.shape), bytes: product(x.shape)}
+)",
+                                               "f.yaml")
+                                .value();
+  const OpSpec& op = manifest.ops()[0];
+  const std::vector<Operand> both = {Of(DType::kInt8, {2, 3}), Of(DType::kFloat32, {3})};
+  const std::vector<NamedParam> axis = {{"axes", -2}};
+  const CallDesc call = InferCall(op, both, axis).value();
+  EXPECT_EQ(call.output(0).desc.dtype, DType::kFloat32);
+  EXPECT_EQ(call.params[0], ParamValue(Dims{0}));
+  // Left out: two combinations are possible for int8, one for float16.
+  const std::vector<Operand> alone = {Of(DType::kInt8, {2, 3})};
+  EXPECT_THAT(Cat(InferCall(op, alone, {}).status().message()),
+              HasSubstr("output 'y': its dtype does not follow from the inputs"));
+  const std::vector<Operand> half = {Of(kHalf, {2, 3})};
+  const CallDesc absent = InferCall(op, half, {}).value();
+  EXPECT_FALSE(absent.input(1).present);
+  EXPECT_EQ(absent.output(0).desc.dtype, kHalf);
+  EXPECT_EQ(absent.params[0], ParamValue(Dims{0, 1}));
+  const std::vector<Operand> mixed = {Of(kHalf, {2, 3}), Of(DType::kFloat32, {3})};
+  const std::vector<Operand> out = {Of(kHalf, {2, 3})};
+  EXPECT_EQ(Cat(MakeCall(op, mixed, out, axis).status().message()),
+            "ScaleFwdOp: dtypes: expected a combination that the manifest lists, got float16, "
+            "float32, float16");
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,173 @@
+// Guards the built-in entries (every workload expands, its roofline is right) and device profiles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manifest/device_profile.h"
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+
+const OpSpec& Op(std::string_view name) {
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.name == name) return op;
+  }
+  ADD_FAILURE() << "no op " << name;
+  return Manifest::BuiltinOps()[0];
+}
+
+CallDesc Infer(std::string_view op, DType dtype, const std::vector<Dims>& shapes,
+               const std::vector<NamedParam>& params = {}) {
+  std::vector<Operand> inputs(shapes.size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    inputs[i].desc = TensorDesc::Contiguous(dtype, shapes[i]);
+  }
+  return InferCall(Op(op), inputs, params).value();
+}
+
+CallDesc WorkloadNamed(std::string_view op, std::string_view label, DType dtype) {
+  for (const Workload& workload : Op(op).workloads) {
+    if (workload.label == label) return WorkloadCall(Op(op), workload, dtype).value();
+  }
+  ADD_FAILURE() << label;
+  return {};
+}
+
+TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
+  int calls = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    EXPECT_GE(op.workloads.size(), 2u) << op.name;
+    for (const Workload& workload : op.workloads) {
+      for (const DType dtype : workload.dtypes) {
+        const auto call = WorkloadCall(op, workload, dtype);
+        ASSERT_TRUE(call.ok()) << call.status();
+        const auto work = EvaluateRoofline(*call);
+        ASSERT_TRUE(work.ok()) << work.status();
+        EXPECT_GT(work->flops, 0) << workload.label;
+        EXPECT_GT(work->bytes, 0) << workload.label;
+        ++calls;
+      }
+    }
+  }
+  // The catalog's 39 cases, and softmax over the last axis.
+  EXPECT_EQ(calls, 43);
+}
+
+// The generated tables carry what the YAML says.
+TEST(BuiltinOpsTest, TablesCarryTheEntries) {
+  const OpSpec& gemm = Op("GemmFwdOp");
+  EXPECT_EQ(gemm.file, "manifest/gemm.yaml");
+  EXPECT_EQ(gemm.line, 2);
+  EXPECT_EQ(gemm.roofline.unit, Roofline::Unit::kTensor);
+  EXPECT_EQ(gemm.params[1].default_value, ParamValue(true));
+  EXPECT_EQ(ToleranceOf(Op("SoftmaxFwdOp"), DType::kFloat32).absolute, 1e-9);
+  EXPECT_EQ(ToleranceOf(gemm, DType::kBFloat16).relative, 1.6e-2);
+  const CallDesc call = WorkloadNamed("GemmFwdOp", "ds-v3-decode-down", DType::kBFloat16);
+  EXPECT_EQ(call.input(0).desc.shape, (Dims{128, 2048}));
+  EXPECT_EQ(call.input(1).desc.shape, (Dims{7168, 2048}));
+  EXPECT_EQ(call.output(0).desc.shape, (Dims{128, 7168}));
+}
+
+TEST(RooflineTest, CountsEachOperandOnce) {
+  const Work add =
+      EvaluateRoofline(Infer("AddFwdOp", DType::kFloat32, {Dims{3, 1}, Dims{1, 4}})).value();
+  EXPECT_EQ(add.flops, 12);
+  EXPECT_EQ(add.bytes, (3 + 4 + 12) * 4);
+  const std::vector<NamedParam> alpha = {{"alpha", 2.5}};
+  const CallDesc scaled = Infer("AddFwdOp", DType::kFloat16, {Dims{3, 1}, Dims{1, 4}}, alpha);
+  EXPECT_EQ(EvaluateRoofline(scaled)->flops, 24);
+  EXPECT_EQ(EvaluateRoofline(scaled)->bytes, (3 + 4 + 12) * 2);
+}
+
+// Figures of the published catalog for the same cases.
+TEST(RooflineTest, AgreesWithTheCatalog) {
+  struct Case {
+    std::string_view op, label;
+    DType dtype;
+    double flops, bytes;
+  };
+  const Case kCases[] = {
+      {"GemmFwdOp", "square-1k-nn", DType::kFloat16, 2147483648, 6291456},
+      {"GemmFwdOp", "ds-v3-decode-gate-up", DType::kBFloat16, 3875536896, 32653312},
+      {"SoftmaxFwdOp", "attn-weights-4k", DType::kFloat32, 20971520, 33554432},
+      {"SoftmaxFwdOp", "lm-head-logits", DType::kFloat16, 2048000, 1638400},
+      {"AddFwdOp", "hidden-state-prefill", DType::kFloat32, 8388608, 100663296},
+      {"AddFwdOp", "cnn-feat-broadcast", DType::kFloat16, 12845056, 51380736},
+      {"RMSNormFwdOp", "llama-8b-decode", DType::kBFloat16, 16384, 24576},
+      {"SiluAndMulFwdOp", "llama-8b-swiglu-decode", DType::kBFloat16, 86016, 86016},
+  };
+  for (const Case& c : kCases) {
+    const Work work = EvaluateRoofline(WorkloadNamed(c.op, c.label, c.dtype)).value();
+    EXPECT_EQ(work.flops, c.flops) << c.op << " " << c.label;
+    EXPECT_EQ(work.bytes, c.bytes) << c.op << " " << c.label;
+  }
+}
+
+TEST(RooflineTest, SpeedOfLightTakesTheSlowerLimit) {
+  const DeviceProfile h200 = BuiltinDeviceProfile("h200").value();
+  const CallDesc gemm =
+      Infer("GemmFwdOp", DType::kBFloat16, {Dims{4096, 16384}, Dims{7168, 16384}});
+  EXPECT_NEAR(SpeedOfLightUs(gemm, h200).value(), 2.0 * 4096 * 7168 * 16384 / 790e6, 1e-6);
+  const CallDesc add = Infer("AddFwdOp", DType::kFloat32, {Dims{2048, 4096}, Dims{2048, 4096}});
+  EXPECT_NEAR(SpeedOfLightUs(add, h200).value(), 100663296 / 4280e3, 1e-6);
+  const absl::Status status = SpeedOfLightUs(add, BuiltinDeviceProfile("sm_80").value()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Cat(status.message()), HasSubstr("is not calibrated"));
+}
+
+// A formula that cannot be evaluated, or overflows, is an error and never 0.
+TEST(RooflineTest, OverflowIsAnError) {
+  const Manifest manifest = Manifest::FromYaml(R"(
+BigFwdOp:
+  family: test
+  reference: torch.neg
+  source: here
+  signature:
+    inputs: {x: {dtype: [int8], shape: '[N]'}}
+    outputs: {y: {dtype: same_as(x), shape: x.shape}}
+  roofline: {vars: {T: N * N}, flops: T, bytes: N}
+)",
+                                               "f.yaml")
+                                .value();
+  std::vector<Operand> inputs(1);
+  inputs[0].desc = TensorDesc::Contiguous(DType::kInt8, {int64_t{1} << 40});
+  const CallDesc call = InferCall(manifest.ops()[0], inputs, {}).value();
+  EXPECT_EQ(Cat(EvaluateRoofline(call).status().message()),
+            "BigFwdOp: roofline var 'T' = N * N: column 3: integer overflow");
+}
+
+TEST(DeviceProfileTest, JsonRoundTrips) {
+  DeviceProfile profile = BuiltinDeviceProfile("h200").value();
+  EXPECT_EQ(profile.Key(), "NVIDIA H200/132");
+  EXPECT_EQ(profile.compute_capability(), 90);
+  profile.mig = "1g.18gb";
+  EXPECT_EQ(profile.Key(), "NVIDIA H200/132/1g.18gb");
+  const DeviceProfile read = DeviceProfile::FromJson(profile.ToJson()).value();
+  EXPECT_EQ(read.ToJson(), profile.ToJson());
+  EXPECT_EQ(read.smem_per_block_bytes, 232448);
+  EXPECT_EQ(read.bandwidth_gbps, 4280);
+}
+
+TEST(DeviceProfileTest, BadJsonIsAnError) {
+  const std::string good = BuiltinDeviceProfile("sm_80")->ToJson();
+  const auto error = [&good](std::string_view from, std::string_view to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return Cat(DeviceProfile::FromJson(text).status().message());
+  };
+  EXPECT_EQ(Cat(DeviceProfile::FromJson("[1]").status().message()),
+            "device profile: expected a JSON object");
+  EXPECT_EQ(error("\"mig\": \"\"", "\"mig\": 3"),
+            "device profile: field 'mig': expected a string, got number");
+  EXPECT_EQ(error("\"sm_count\": 108", "\"sms\": 108"),
+            "device profile: field 'sm_count' is missing");
+  EXPECT_EQ(error("\"sm_count\": 108", "\"sm_count\": -1"),
+            "device profile: field 'sm_count' is out of range");
+  EXPECT_THAT(Cat(BuiltinDeviceProfile("sm_1").status().message()), HasSubstr("h200, sm_80"));
+}
+
+}  // namespace
+}  // namespace tilewright
