@@ -56,24 +56,7 @@ absl::StatusOr<KernelStore::Result> KernelStore::GetOrBuild(const KernelSpec& sp
                                                             std::string_view op,
                                                             std::string_view arch) {
   TW_ASSIGN_OR_RETURN(const KernelKey key, Key(spec, arch));
-  std::shared_ptr<Flight> flight;
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    auto& entry = flights_[key.digest];
-    if (entry != nullptr) {
-      flight = entry;
-      flight->landed.wait(lock, [&] { return flight->done; });
-      return flight->result;
-    }
-    flight = entry = std::make_shared<Flight>();
-  }
-  absl::StatusOr<Result> result = Build(spec, key, op);
-  std::lock_guard<std::mutex> lock(mutex_);
-  flight->result = result;
-  flight->done = true;
-  flight->landed.notify_all();
-  flights_.erase(key.digest);
-  return result;
+  return flights_.Do(key.digest, [&] { return Build(spec, key, op); });
 }
 
 absl::StatusOr<KernelStore::Result> KernelStore::Build(const KernelSpec& spec, const KernelKey& key,

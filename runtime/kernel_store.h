@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "kernel_templates/recipe.h"
 #include "runtime/compiler.h"
 #include "runtime/keys.h"
+#include "runtime/single_flight.h"
 
 namespace tilewright {
 
@@ -63,12 +63,6 @@ class KernelStore {
   int64_t compiles() const { return compiles_.load(std::memory_order_relaxed); }
 
  private:
-  struct Flight {
-    bool done = false;
-    std::condition_variable landed;
-    absl::StatusOr<Result> result = absl::UnknownError("in flight");
-  };
-
   absl::StatusOr<Result> Build(const KernelSpec& spec, const KernelKey& key, std::string_view op);
   absl::StatusOr<Result> CompileAndKeep(const KernelSpec& spec, const KernelKey& key,
                                         std::string_view op);
@@ -77,12 +71,12 @@ class KernelStore {
   const std::shared_ptr<Compiler> compiler_;
   const KernelStoreOptions options_;
   std::atomic<int64_t> compiles_{0};
+  SingleFlight<Result> flights_;  // by kernel key
 
   std::mutex mutex_;
   std::shared_ptr<const TemplateSet> templates_;              // guarded by mutex_
   std::map<std::string, std::string, std::less<>> closures_;  // template file -> digest
-  absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_;
-  absl::flat_hash_map<std::string, absl::Status> broken_;  // kernels that do not compile
+  absl::flat_hash_map<std::string, absl::Status> broken_;     // kernels that do not compile
 };
 
 }  // namespace tilewright

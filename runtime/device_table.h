@@ -1,0 +1,65 @@
+// The devices of this machine, as the runtime sees them.
+#ifndef TILEWRIGHT_RUNTIME_DEVICE_TABLE_H_
+#define TILEWRIGHT_RUNTIME_DEVICE_TABLE_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "manifest/device_profile.h"
+#include "runtime/driver/driver.h"
+
+namespace tilewright {
+
+struct VisibleDevice {
+  int ordinal = 0;
+  CudaContext context = nullptr;  // its primary context, retained
+  DeviceProfile profile;
+  std::string profile_key;  // profile.Key()
+};
+
+// "sm_90a" for 9.0: architectures from 9.0 on are compiled with their own features.
+std::string ArchName(int compute_major, int compute_minor);
+
+// Where the calibrated profile of a device is kept in a folder of profiles.
+std::string ProfilePath(const std::string& directory, const DeviceProfile& profile);
+
+// Identity and limits of a device from the driver; ceilings from its calibrated profile under
+// `profile_dir`, else from a built-in profile of the same name, else 0. Retains no context.
+absl::StatusOr<DeviceProfile> ReadDeviceProfile(Driver& driver, int ordinal,
+                                                const std::string& profile_dir);
+
+// Purpose: profiles and primary contexts by ordinal, read on first need. Thread-safe; entries stay
+// where they are until the table dies, which releases the contexts. Detects a fork: the child of a
+// process that used the driver cannot, and is told so.
+class DeviceTable {
+ public:
+  DeviceTable(Driver* driver, std::string profile_dir);
+  ~DeviceTable();
+
+  // InvalidArgument for an ordinal that does not exist; FailedPrecondition without a driver or in a
+  // forked child.
+  absl::StatusOr<const VisibleDevice*> Get(int ordinal);
+  // The device of a context that may be any of the process.
+  absl::StatusOr<int> DeviceOf(CudaContext context);
+
+  // False in a child forked after the driver was used. Reads one byte.
+  bool SameProcess() const { return !used_.load(std::memory_order_relaxed) || *same_process_ != 0; }
+  static absl::Status ForkedError();
+
+ private:
+  Driver* const driver_;
+  const std::string profile_dir_;
+  volatile char* same_process_;  // a page that fork() wipes in the child
+  volatile char no_page_ = 0;    // stands in where the system has no such page
+  std::atomic<bool> used_{false};
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<VisibleDevice>> devices_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_DEVICE_TABLE_H_

@@ -1,0 +1,281 @@
+#include "runtime/dispatcher.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "manifest/status.h"
+#include "runtime/call_check.h"
+
+namespace tilewright {
+namespace {
+
+// One pointer per operand, inputs first.
+class Pointers {
+ public:
+  explicit Pointers(const CallArguments& arguments) {
+    for (const Tensor& tensor : arguments.inputs) pointers_[count_++] = tensor.data;
+    for (const Tensor& tensor : arguments.outputs) pointers_[count_++] = tensor.data;
+  }
+  OperandPointers get() const { return {pointers_.data(), count_}; }
+
+ private:
+  std::array<const void*, kMaxOperands> pointers_;
+  size_t count_ = 0;
+};
+
+bool HasWork(const CallDesc& call) {
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    const bool written = i >= call.op->inputs.size() || call.op->inputs[i].mutated;
+    const Operand& operand = call.operands[i];
+    if (written && operand.present && operand.desc.elements() > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(DispatcherOptions options, Driver* driver, DeviceTable* devices,
+                       Planner* planner, KernelLoader* loader)
+    : options_(std::move(options)),
+      driver_(driver),
+      devices_(devices),
+      planner_(planner),
+      loader_(loader),
+      exact_(options_.max_exact_calls, &threads_),
+      plans_(std::max<int64_t>(options_.max_exact_calls, 1)),
+      launcher_(driver, devices, options_.check_pointers) {}
+
+Dispatcher::~Dispatcher() = default;
+
+absl::Status Dispatcher::Call(int op_index, const CallArguments& arguments,
+                              const CallOptions& options) {
+  ThreadSlot& slot = threads_.Mine();
+  ExactKey key;
+  const bool keyed = key.Build(op_index, arguments.inputs, arguments.outputs, arguments.params);
+  if (keyed) {
+    const ExactTable::Reading reading(exact_, slot);
+    if (const ExactCall* known = exact_.Find(key); known != nullptr) {
+      ThreadSlot::Count(slot.exact_hits);
+      return launcher_.Run(*known, Pointers(arguments).get(), options, slot);
+    }
+  }
+  return Miss(arguments, options, keyed ? &key : nullptr, slot);
+}
+
+absl::Status Dispatcher::Miss(const CallArguments& arguments, const CallOptions& options,
+                              const ExactKey* key, ThreadSlot& slot) {
+  TW_ASSIGN_OR_RETURN(ExactPtr exact, Ready(arguments, &options, slot));
+  TW_RETURN_IF_ERROR(launcher_.Run(*exact, Pointers(arguments).get(), options, slot));
+  if (key != nullptr) Remember(*key, std::move(exact));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Dispatcher::ExactPtr> Dispatcher::Ready(const CallArguments& arguments,
+                                                       const CallOptions* launch,
+                                                       ThreadSlot& slot) {
+  TW_ASSIGN_OR_RETURN(ExactPtr exact, Validate(arguments, launch != nullptr));
+  if (!HasWork(exact->call)) return exact;
+  TW_ASSIGN_OR_RETURN(exact->plan, FindOrResolve(*arguments.op, *exact, launch, slot));
+  TW_RETURN_IF_ERROR(Bind(*exact));
+  return exact;
+}
+
+absl::StatusOr<Dispatcher::ExactPtr> Dispatcher::Validate(const CallArguments& arguments,
+                                                          bool launching) {
+  const OpSpec& op = arguments.op->spec;
+  if (arguments.inputs.size() + arguments.outputs.size() > kMaxOperands) {
+    return InvalidArgument(op.name, ": expected ", op.input_count() + op.output_count(),
+                           " tensors, got ", arguments.inputs.size() + arguments.outputs.size());
+  }
+  TW_ASSIGN_OR_RETURN(CheckedCall checked, CheckCall(op, arguments.inputs, arguments.outputs,
+                                                     arguments.params, launching));
+  auto exact = std::make_unique<ExactCall>();
+  exact->call = std::move(checked.call);
+  exact->overlap = OverlapRules(exact->call);
+  if (launching) {
+    TW_RETURN_IF_ERROR(exact->overlap.Check(exact->call, Pointers(arguments).get()));
+  }
+  // What has no work needs no device.
+  if (HasWork(exact->call)) {
+    TW_ASSIGN_OR_RETURN(exact->device, devices_->Get(checked.device));
+  }
+  return exact;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::FindOrResolve(const OpEntry& op,
+                                                                      const ExactCall& exact,
+                                                                      const CallOptions* launch,
+                                                                      ThreadSlot& slot) {
+  const VisibleDevice& device = *exact.device;
+  if (op.recipe == nullptr) return FailedPrecondition(op.spec.name, ": has no kernels");
+  const ProblemFields fields = op.recipe->Describe(exact.call);
+  const std::string key = PlanKey(op.index, device.ordinal, exact.call, fields);
+  if (std::shared_ptr<const Plan> plan = plans_.Find(key); plan != nullptr) {
+    if (LegalVariant(*op.recipe, exact.call, plan->config, device.profile) != nullptr) {
+      ThreadSlot::Count(slot.plan_hits);
+      return plan;
+    }
+  }
+  ThreadSlot::Count(slot.misses);
+  if (launch != nullptr) {
+    TW_ASSIGN_OR_RETURN(const CaptureInfo capture,
+                        launcher_.Capture(static_cast<CudaStream>(launch->stream), device));
+    if (capture.capturing) return ResolveInCapture(op, exact.call, device, fields);
+  }
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, flights_.Do(key, [&] {
+    auto resolved = Resolve(op, exact.call, device, fields);
+    if (resolved.ok()) Publish(key, *resolved);
+    return resolved;
+  }));
+  // Another shape of this problem may have been resolved in our stead, to what is not legal here.
+  if (LegalVariant(*op.recipe, exact.call, plan->config, device.profile) == nullptr) {
+    return Resolve(op, exact.call, device, fields);
+  }
+  return plan;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::Resolve(const OpEntry& op,
+                                                                const CallDesc& call,
+                                                                const VisibleDevice& device,
+                                                                const ProblemFields& fields) {
+  const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device.profile_key);
+  TW_ASSIGN_OR_RETURN(std::vector<Choice> choices,
+                      planner_->Choose(op, call, device.profile, fields, problem));
+  bool tuned = false;
+  if (options_.tuning == TuningPolicy::kOnFirstUse && options_.tune != nullptr &&
+      choices.front().quality != Quality::kWinner) {
+    const absl::Status status = options_.tune(op, call, device);
+    if (status.ok()) {
+      tunes_.fetch_add(1, std::memory_order_relaxed);
+      planner_->winners().Forget(problem);
+      TW_ASSIGN_OR_RETURN(choices, planner_->Choose(op, call, device.profile, fields, problem));
+      tuned = choices.front().quality == Quality::kWinner;
+    } else {
+      options_.log(LogLevel::kWarning, Cat(call.ToString(), ": not tuned: ", status.message()));
+    }
+  }
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                      planner_->Assemble(op, call, device, problem, choices, Effort::kCompile));
+  if (tuned && plan->quality == Quality::kWinner) {
+    auto marked = std::make_shared<Plan>(*plan);
+    marked->source = Source::kTuned;
+    plan = std::move(marked);
+  }
+  Say(*plan);
+  return plan;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::ResolveInCapture(
+    const OpEntry& op, const CallDesc& call, const VisibleDevice& device,
+    const ProblemFields& fields) {
+  const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device.profile_key);
+  absl::Status reason = absl::OkStatus();
+  if (options_.capture_miss != CaptureMiss::kFail) {
+    TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
+                        planner_->Choose(op, call, device.profile, fields, problem));
+    auto plan = planner_->Assemble(op, call, device, problem, choices, Effort::kCachedOnly);
+    if (!plan.ok() && options_.capture_miss == CaptureMiss::kCompile) {
+      plan = planner_->Assemble(op, call, device, problem, {choices.back()}, Effort::kCompile);
+    }
+    if (plan.ok()) {
+      Publish(PlanKey(op.index, device.ordinal, call, fields), *plan);
+      return plan;
+    }
+    reason = plan.status();
+  }
+  return FailedPrecondition(
+      op.spec.name, ": problem ", problem.problem_json, " (", problem.dtypes,
+      ") is not ready, and the stream is being captured; prepare the call before the capture, or "
+      "run 'tilewright warm --arch ",
+      device.profile.arch, " --op ", op.spec.name, "'", reason.ok() ? "" : ": ", reason.message());
+}
+
+absl::Status Dispatcher::Bind(ExactCall& exact) {
+  TW_ASSIGN_OR_RETURN(
+      const BoundCall bound,
+      exact.plan->variant->Bind(exact.call, exact.plan->config, exact.device->profile));
+  return TakeLaunches(bound, next_serial_.fetch_add(1, std::memory_order_relaxed), exact);
+}
+
+void Dispatcher::Remember(const ExactKey& key, ExactPtr exact) {
+  exact->hash = key.hash();
+  exact->key.assign(key.words().begin(), key.words().end());
+  exact_.Insert(std::move(exact));
+}
+
+void Dispatcher::Publish(const std::string& plan_key, const std::shared_ptr<const Plan>& plan) {
+  if (const std::shared_ptr<const Plan> gone = plans_.Put(plan_key, plan); gone != nullptr) {
+    exact_.Erase(gone.get());
+  }
+  KeepWithinKernelLimit();
+}
+
+void Dispatcher::KeepWithinKernelLimit() {
+  if (loader_->loaded() <= options_.max_loaded_kernels) return;
+  std::set<const Plan*> busy;  // called since the last sweep
+  exact_.ForEach([&](const ExactCall& call) {
+    if (call.referenced.exchange(false, std::memory_order_relaxed)) busy.insert(call.plan.get());
+  });
+  while (loader_->loaded() > options_.max_loaded_kernels && plans_.size() > 1) {
+    std::shared_ptr<const Plan> victim =
+        plans_.Evict([&](const Plan& plan) { return busy.contains(&plan); });
+    exact_.Erase(victim.get());
+    victim.reset();
+    evicted_.fetch_add(loader_->UnloadUnused(options_.max_loaded_kernels),
+                       std::memory_order_relaxed);
+  }
+}
+
+absl::Status Dispatcher::Prepare(const CallArguments& arguments) {
+  ThreadSlot& slot = threads_.Mine();
+  TW_ASSIGN_OR_RETURN(ExactPtr exact, Ready(arguments, nullptr, slot));
+  ExactKey key;
+  if (key.Build(arguments.op->index, arguments.inputs, arguments.outputs, arguments.params,
+                ExactKey::Null::kAligned)) {
+    Remember(key, std::move(exact));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> Dispatcher::WorkspaceBytes(const CallArguments& arguments) {
+  TW_ASSIGN_OR_RETURN(const ExactPtr exact, Ready(arguments, nullptr, threads_.Mine()));
+  return exact->workspace_bytes;
+}
+
+absl::Status Dispatcher::Refresh(const OpEntry& op, const CallDesc& call, int ordinal) {
+  TW_ASSIGN_OR_RETURN(const VisibleDevice* device, devices_->Get(ordinal));
+  const ProblemFields fields = op.recipe->Describe(call);
+  const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device->profile_key);
+  planner_->winners().Forget(problem);
+  TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
+                      planner_->Choose(op, call, device->profile, fields, problem));
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                      planner_->Assemble(op, call, *device, problem, choices, Effort::kCompile));
+  Publish(PlanKey(op.index, ordinal, call, fields), plan);
+  return absl::OkStatus();
+}
+
+void Dispatcher::Say(const Plan& plan) const {
+  if (plan.quality == Quality::kWinner) return;
+  const std::string config = plan.config.ToJson();
+  options_.log(LogLevel::kInfo,
+               Cat(plan.problem.op, " ", plan.problem.problem_json, " (", plan.problem.dtypes,
+                   ") on ", plan.problem.device, " is not tuned: runs ",
+                   plan.quality == Quality::kNeighbour ? Cat("the winner of ", plan.neighbour_json)
+                                                       : std::string("the default"),
+                   ", ", config));
+}
+
+void Dispatcher::AddCounts(RuntimeCounters& counters) const {
+  threads_.ForEach([&](const ThreadSlot& slot) {
+    counters.exact_hits += slot.exact_hits.load(std::memory_order_relaxed);
+    counters.plan_hits += slot.plan_hits.load(std::memory_order_relaxed);
+    counters.misses += slot.misses.load(std::memory_order_relaxed);
+  });
+  counters.tunes = tunes_.load(std::memory_order_relaxed);
+  counters.loaded_kernels = loader_->loaded();
+  counters.evicted_kernels = evicted_.load(std::memory_order_relaxed);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,186 @@
+#include "runtime/launcher.h"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+constexpr uintptr_t kWorkspaceAlignment = 256;
+
+uint64_t AddressOf(int operand, int64_t byte_offset, OperandPointers pointers, void* workspace) {
+  const void* base =
+      operand == kWorkspaceOperand ? workspace : pointers[static_cast<size_t>(operand)];
+  if (base == nullptr) return 0;  // an absent operand
+  return reinterpret_cast<uint64_t>(base) + static_cast<uint64_t>(byte_offset);
+}
+
+std::string_view OperandName(const CallDesc& call, size_t operand) {
+  const size_t inputs = call.op->inputs.size();
+  return operand < inputs ? call.op->inputs[operand].name : call.op->outputs[operand - inputs].name;
+}
+
+absl::Status CheckWorkspace(const ExactCall& call, const CallOptions& options) {
+  if (options.workspace_bytes < call.workspace_bytes) {
+    return InvalidArgument(call.call.op->name, ": workspace: expected at least ",
+                           call.workspace_bytes, " bytes, got ", options.workspace_bytes);
+  }
+  if (reinterpret_cast<uintptr_t>(options.workspace) % kWorkspaceAlignment != 0) {
+    return InvalidArgument(call.call.op->name, ": workspace: expected a pointer aligned to ",
+                           kWorkspaceAlignment, " bytes, got ", options.workspace);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Launcher::Run(const ExactCall& call, OperandPointers pointers,
+                           const CallOptions& options, ThreadSlot& slot) {
+  if (!devices_->SameProcess()) return DeviceTable::ForkedError();
+  if (!call.overlap.Allowed(call.call, pointers)) return call.overlap.Check(call.call, pointers);
+  if (call.launches.empty()) return absl::OkStatus();
+  absl::Status status = RunInContext(call, pointers, options, slot);
+  if (status.ok() || DriverErrorCode(status) != kCudaInvalidContext) return status;
+  ScopedContext primary(*driver_, call.device->context);
+  TW_RETURN_IF_ERROR(primary.status());
+  return RunInContext(call, pointers, options, slot);
+}
+
+absl::Status Launcher::RunInContext(const ExactCall& call, OperandPointers pointers,
+                                    const CallOptions& options, ThreadSlot& slot) {
+  const CudaStream stream = static_cast<CudaStream>(options.stream);
+  if (check_pointers_) TW_RETURN_IF_ERROR(CheckPointers(call, pointers));
+  TW_RETURN_IF_ERROR(CheckStream(call, stream, slot));
+  TW_ASSIGN_OR_RETURN(const CaptureInfo capture, CaptureInContext(stream));
+  if (capture.capturing) TW_RETURN_IF_ERROR(Pin(call, capture.graph));
+  if (call.workspace_bytes == 0) return LaunchAll(call, pointers, nullptr, stream, slot);
+  if (options.workspace != nullptr) {
+    TW_RETURN_IF_ERROR(CheckWorkspace(call, options));
+    return LaunchAll(call, pointers, options.workspace, stream, slot);
+  }
+  // Stream-ordered: under capture these become an allocation and a free node of this graph.
+  TW_ASSIGN_OR_RETURN(void* workspace,
+                      driver_->AllocAsync(static_cast<size_t>(call.workspace_bytes), stream));
+  absl::Status status = LaunchAll(call, pointers, workspace, stream, slot);
+  const absl::Status freed = driver_->FreeAsync(workspace, stream);
+  return status.ok() ? freed : status;
+}
+
+absl::StatusOr<CaptureInfo> Launcher::Capture(CudaStream stream, const VisibleDevice& device) {
+  absl::StatusOr<CaptureInfo> capture = CaptureInContext(stream);
+  if (capture.ok() || DriverErrorCode(capture.status()) != kCudaInvalidContext) return capture;
+  ScopedContext primary(*driver_, device.context);
+  TW_RETURN_IF_ERROR(primary.status());
+  return CaptureInContext(stream);
+}
+
+absl::StatusOr<CaptureInfo> Launcher::CaptureInContext(CudaStream stream) {
+  absl::StatusOr<CaptureInfo> capture = driver_->StreamCapture(stream);
+  if (capture.ok() && capture->invalidated) {
+    return FailedPrecondition("the capture of this stream has been invalidated by an earlier call");
+  }
+  if (DriverErrorCode(capture.status()) == kCudaCaptureImplicit) {
+    return FailedPrecondition(
+        "the default stream cannot be used while another stream is being captured; pass that "
+        "stream");
+  }
+  return capture;
+}
+
+absl::Status Launcher::CheckStream(const ExactCall& call, CudaStream stream, ThreadSlot& slot) {
+  const int expected = call.device->ordinal;
+  ThreadSlot::Stream& known = slot.StreamEntry(stream);
+  int device = known.device;
+  if (stream == nullptr) {
+    // The default stream of whatever context is current: asked every time.
+    TW_ASSIGN_OR_RETURN(device, driver_->CurrentDevice());
+  } else if (known.stream != stream) {
+    TW_ASSIGN_OR_RETURN(const CudaContext context, driver_->StreamContext(stream));
+    TW_ASSIGN_OR_RETURN(device, devices_->DeviceOf(context));
+    known = {stream, device};
+  }
+  if (device == expected) return absl::OkStatus();
+  return InvalidArgument(call.call.op->name, ": stream: expected one of device ", expected,
+                         ", where the tensors are, got one of device ", device);
+}
+
+absl::Status Launcher::CheckPointers(const ExactCall& call, OperandPointers pointers) {
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    const Operand& operand = call.call.operands[i];
+    if (!operand.present || operand.desc.elements() == 0) continue;
+    absl::StatusOr<PointerInfo> info = driver_->Pointer(pointers[i]);
+    if (DriverErrorCode(info.status()) == kCudaInvalidValue) info = PointerInfo{};
+    TW_RETURN_IF_ERROR(info.status());
+    if (!info->known || !info->is_device_accessible) {
+      return InvalidArgument(call.call.op->name, ": '", OperandName(call.call, i),
+                             "': expected memory of device ", call.device->ordinal, ", got ",
+                             pointers[i], ", which the driver does not know");
+    }
+    if (info->device != call.device->ordinal) {
+      return InvalidArgument(call.call.op->name, ": '", OperandName(call.call, i),
+                             "': expected memory of device ", call.device->ordinal,
+                             ", got memory of device ", info->device);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::Pin(const ExactCall& call, CudaGraph graph) {
+  using Kernels = decltype(Plan::kernels);
+  auto held = std::make_unique<Kernels>(call.plan->kernels);
+  TW_ASSIGN_OR_RETURN(const CudaUserObject object,
+                      driver_->CreateUserObject(held.get(), [](void* kernels) {
+                        delete static_cast<Kernels*>(kernels);
+                      }));
+  held.release();
+  absl::Status status = driver_->GiveUserObject(graph, object);
+  if (!status.ok()) driver_->ReleaseUserObject(object).IgnoreError();
+  return status;
+}
+
+absl::Status Launcher::LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
+                                 CudaStream stream, ThreadSlot& slot) {
+  for (const ReadyLaunch& launch : call.launches) {
+    if (absl::Status status = LaunchOne(launch, pointers, workspace, stream, slot); !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::LaunchOne(const ReadyLaunch& launch, OperandPointers pointers,
+                                 void* workspace, CudaStream stream, ThreadSlot& slot) {
+  alignas(128) std::byte params[kMaxParamBytes];
+  std::memcpy(params, launch.params.data(), launch.params.size());
+  for (const PointerSlot& pointer : launch.pointers) {
+    const uint64_t address = AddressOf(pointer.operand, pointer.byte_offset, pointers, workspace);
+    std::memcpy(params + pointer.offset, &address, sizeof(address));
+  }
+  for (const ReadyLaunch::MapSlot& map : launch.tensor_maps) {
+    const uint64_t address = AddressOf(map.operand, map.byte_offset, pointers, workspace);
+    TW_RETURN_IF_ERROR(FillTensorMap(map, address, params, slot));
+  }
+  void* arguments[] = {params};
+  return driver_->Launch(launch.shape, launch.kernel, stream, arguments);
+}
+
+absl::Status Launcher::FillTensorMap(const ReadyLaunch::MapSlot& map, uint64_t address,
+                                     std::byte* params, ThreadSlot& slot) {
+  const TensorMapCache::Map* encoded = slot.tensor_maps.Find(map.id, address);
+  if (encoded == nullptr) {
+    TensorMapCache::Map* fresh = slot.tensor_maps.Place(map.id, address);
+    TensorMapShape shape = map.shape;
+    shape.address = address;
+    TW_RETURN_IF_ERROR(driver_->EncodeTensorMap(shape, fresh->bytes));
+    slot.tensor_maps.Valid(map.id, address);
+    encoded = fresh;
+  }
+  std::memcpy(params + map.offset, encoded->bytes, sizeof(encoded->bytes));
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright

@@ -1,0 +1,57 @@
+// Launching a ready call on the caller's stream.
+#ifndef TILEWRIGHT_RUNTIME_LAUNCHER_H_
+#define TILEWRIGHT_RUNTIME_LAUNCHER_H_
+
+#include <span>
+
+#include "absl/status/status.h"
+#include "runtime/device_table.h"
+#include "runtime/driver/driver.h"
+#include "runtime/exact_call.h"
+#include "runtime/runtime.h"
+#include "runtime/thread_slots.h"
+
+namespace tilewright {
+
+// One pointer per operand, in CallDesc order.
+using OperandPointers = std::span<const void* const>;
+
+// Purpose: everything between a ready call and the driver: pointer checks, the stream's device, its
+// capture, workspace, parameter bytes. Thread-safe; the slot is the calling thread's own.
+class Launcher {
+ public:
+  Launcher(Driver* driver, DeviceTable* devices, bool check_pointers)
+      : driver_(driver), devices_(devices), check_pointers_(check_pointers) {}
+
+  // Allocates nothing on the host and synchronises nothing. With no current context on this thread,
+  // or one that has gone, the device's primary context is pushed for the call. Under capture the
+  // call's kernels are pinned to the graph.
+  absl::Status Run(const ExactCall& call, OperandPointers pointers, const CallOptions& options,
+                   ThreadSlot& slot);
+
+  // The capture state of a stream, with the primary context of `device` current if need be.
+  // FailedPrecondition where the capture is invalid, or forbids any use of the stream.
+  absl::StatusOr<CaptureInfo> Capture(CudaStream stream, const VisibleDevice& device);
+
+ private:
+  absl::Status RunInContext(const ExactCall& call, OperandPointers pointers,
+                            const CallOptions& options, ThreadSlot& slot);
+  absl::Status CheckStream(const ExactCall& call, CudaStream stream, ThreadSlot& slot);
+  absl::Status CheckPointers(const ExactCall& call, OperandPointers pointers);
+  absl::StatusOr<CaptureInfo> CaptureInContext(CudaStream stream);
+  absl::Status Pin(const ExactCall& call, CudaGraph graph);
+  absl::Status LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
+                         CudaStream stream, ThreadSlot& slot);
+  absl::Status LaunchOne(const ReadyLaunch& launch, OperandPointers pointers, void* workspace,
+                         CudaStream stream, ThreadSlot& slot);
+  absl::Status FillTensorMap(const ReadyLaunch::MapSlot& map, uint64_t address, std::byte* params,
+                             ThreadSlot& slot);
+
+  Driver* const driver_;
+  DeviceTable* const devices_;
+  const bool check_pointers_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_LAUNCHER_H_

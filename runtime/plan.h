@@ -1,0 +1,33 @@
+// A resolved problem: what every call of it runs with.
+#ifndef TILEWRIGHT_RUNTIME_PLAN_H_
+#define TILEWRIGHT_RUNTIME_PLAN_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "autotune/config.h"
+#include "kernel_templates/recipe.h"
+#include "runtime/device_table.h"
+#include "runtime/kernel_loader.h"
+#include "runtime/keys.h"
+#include "runtime/runtime.h"
+
+namespace tilewright {
+
+// Immutable. Holds its kernels loaded.
+struct Plan {
+  ProblemKey problem;
+  const VisibleDevice* device = nullptr;
+  const Variant* variant = nullptr;
+  Config config;
+  Quality quality = Quality::kDefault;
+  Source source = Source::kLoaded;
+  std::string neighbour_json;  // for kNeighbour
+  // One for each of Variant::Kernels(), in its order.
+  absl::InlinedVector<std::shared_ptr<const LoadedKernel>, 2> kernels;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_PLAN_H_

@@ -1,0 +1,116 @@
+#include "runtime/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manifest/status.h"
+
+namespace tilewright {
+const Variant* LegalVariant(const Recipe& recipe, const CallDesc& call, const Config& config,
+                            const DeviceProfile& device) {
+  const Variant* variant = FindVariant(recipe, config.variant);
+  if (variant == nullptr || !variant->Serves(call, device).ok()) return nullptr;
+  return variant->Legal(call, config, device).ok() ? variant : nullptr;
+}
+
+absl::StatusOr<std::vector<Choice>> Planner::Choose(const OpEntry& op, const CallDesc& call,
+                                                    const DeviceProfile& device,
+                                                    const ProblemFields& fields,
+                                                    const ProblemKey& problem) {
+  if (op.recipe == nullptr) {
+    return FailedPrecondition(
+        op.spec.name, ": no kernels (status ",
+        op.spec.status == OpStatus::kImplemented ? "implemented" : "spec-only", ")");
+  }
+  const Recipe& recipe = *op.recipe;
+  TW_ASSIGN_OR_RETURN(const Variant* usual, SelectVariant(recipe, call, device));
+  std::vector<Choice> choices;
+  const WinnerIndex::Family winners = winners_.Winners(problem, recipe);
+  const std::vector<const Neighbour*> nearest = Nearest(recipe, fields, *winners);
+  for (const Neighbour* neighbour : nearest) {
+    const Variant* variant = LegalVariant(recipe, call, neighbour->config, device);
+    if (variant == nullptr) continue;
+    Choice choice{variant, neighbour->config, Quality::kNeighbour, neighbour->problem_json};
+    if (neighbour->fields == fields) {
+      TW_ASSIGN_OR_RETURN(const SpaceIdentity now, IdentifySpace(*kernels_, recipe, call, device));
+      if (neighbour->row.closure_digest == now.closure_digest &&
+          neighbour->row.space_digest == now.space_digest) {
+        choice.quality = Quality::kWinner;
+        choice.neighbour_json.clear();
+      }
+    }
+    choices.push_back(std::move(choice));
+    // A winner and one lender are enough: behind them stands the default.
+    if (choices.size() == 2 || choices.back().quality == Quality::kNeighbour) break;
+  }
+  choices.push_back({usual, usual->Default(call, device), Quality::kDefault, ""});
+  return choices;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Planner::Assemble(
+    const OpEntry& op, const CallDesc& call, const VisibleDevice& device, const ProblemKey& problem,
+    const std::vector<Choice>& choices, Effort effort) {
+  absl::Status first_error;
+  for (const Choice& choice : choices) {
+    auto plan = AssembleOne(op, call, device, problem, choice, effort);
+    if (plan.ok()) return plan;
+    if (first_error.ok()) first_error = plan.status();
+    // Only a kernel that cannot be had is a reason to try the next choice.
+    const bool kernel_lacking = plan.status().code() == absl::StatusCode::kFailedPrecondition ||
+                                plan.status().code() == absl::StatusCode::kInternal;
+    if (!kernel_lacking || DriverErrorCode(plan.status()) != 0) break;
+  }
+  return first_error;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Planner::AssembleOne(
+    const OpEntry& op, const CallDesc& call, const VisibleDevice& device, const ProblemKey& problem,
+    const Choice& choice, Effort effort) {
+  auto plan = std::make_shared<Plan>();
+  plan->problem = problem;
+  plan->device = &device;
+  plan->variant = choice.variant;
+  plan->config = choice.config;
+  plan->quality = choice.quality;
+  plan->neighbour_json = choice.neighbour_json;
+  for (const KernelSpec& spec : choice.variant->Kernels(call, choice.config)) {
+    TW_RETURN_IF_ERROR(AddKernel(op, spec, device, effort, *plan));
+  }
+  return plan;
+}
+
+absl::Status Planner::AddKernel(const OpEntry& op, const KernelSpec& spec,
+                                const VisibleDevice& device, Effort effort, Plan& plan) {
+  const std::string& arch = device.profile.arch;
+  TW_ASSIGN_OR_RETURN(const KernelKey key, kernels_->Key(spec, arch));
+  std::shared_ptr<const LoadedKernel> loaded = loader_->Find(key.digest, device.ordinal);
+  if (loaded == nullptr) {
+    KernelStore::Result result;
+    if (effort == Effort::kCachedOnly) {
+      absl::StatusOr<KernelRow> row = kernels_->Find(key);
+      if (absl::IsNotFound(row.status())) {
+        return FailedPrecondition("kernel ", key.instantiation, " is not in the cache");
+      }
+      TW_RETURN_IF_ERROR(row.status());
+      result.row = *std::move(row);
+    } else {
+      TW_ASSIGN_OR_RETURN(result, kernels_->GetOrBuild(spec, op.spec.name, arch));
+    }
+    absl::StatusOr<std::shared_ptr<const LoadedKernel>> fresh = loader_->Load(result.row, device);
+    // A cubin of a toolkit too new for this driver: another compiler may do.
+    if (absl::IsFailedPrecondition(fresh.status()) && !result.compiled &&
+        effort == Effort::kCompile) {
+      absl::StatusOr<std::string> version = kernels_->compiler().Version();
+      if (version.ok() && *version != result.row.compiler) {
+        TW_ASSIGN_OR_RETURN(result, kernels_->Rebuild(spec, op.spec.name, arch));
+        fresh = loader_->Load(result.row, device);
+      }
+    }
+    TW_ASSIGN_OR_RETURN(loaded, std::move(fresh));
+    plan.source = std::max(plan.source, result.compiled ? Source::kCompiled : Source::kCache);
+  }
+  plan.kernels.push_back(std::move(loaded));
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright
