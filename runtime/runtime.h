@@ -22,6 +22,7 @@ namespace tilewright {
 class Cache;
 class Driver;
 class Compiler;
+class KernelStore;
 
 // A CUDA stream handle (CUstream or cudaStream_t); null is the default stream of the current
 // context.
@@ -45,22 +46,24 @@ struct RuntimeOptions {
   int64_t cache_max_bytes = 0;
   TuningPolicy tuning = TuningPolicy::kNever;
   CaptureMiss capture_miss = CaptureMiss::kFail;
-  bool strict = false;                // any compile is an error
-  bool exact_toolchain = false;       // a cubin of another compiler build is a miss
-  bool check_pointers = false;        // ask the driver about every pointer on every call
-  std::string template_dir;           // overrides embedded templates; for kernel authors
-  std::string nvrtc_path;             // explicit libnvrtc; else searched
-  std::string worker_path;            // tuning worker executable; else beside the library
-  std::string device_profile_dir;     // calibrated profiles; else beside the cache
-  int64_t max_loaded_kernels = 4096;  // eviction beyond this; pinned kernels stay
-  int64_t max_exact_calls = 8192;     // bound of the exact-call table
-  Logger logger;                      // default: spdlog to standard error
+  bool strict = false;                         // any compile is an error
+  bool exact_toolchain = false;                // a cubin of another compiler build is a miss
+  bool check_pointers = false;                 // ask the driver about every pointer on every call
+  std::string template_dir;                    // overrides embedded templates; for kernel authors
+  std::string nvrtc_path;                      // explicit libnvrtc, or its folder; else searched
+  std::vector<std::string> nvrtc_search_dirs;  // looked in before the usual places
+  std::string worker_path;                     // tuning worker executable; else beside the library
+  std::string device_profile_dir;              // calibrated profiles; else beside the cache
+  int64_t max_loaded_kernels = 4096;           // eviction beyond this; pinned kernels stay
+  int64_t max_exact_calls = 8192;              // bound of the exact-call table
+  Logger logger;                               // default: spdlog to standard error
   // Seams for tests: injected fakes. Null: the real driver and NVRTC, loaded on first need.
   std::shared_ptr<Driver> driver;
   std::shared_ptr<Compiler> compiler;
 
-  // Reads TILEWRIGHT_CACHE, TILEWRIGHT_STRICT, TILEWRIGHT_NVRTC, TILEWRIGHT_TEMPLATES and the XDG
-  // paths; the only place that reads the environment.
+  // Reads TILEWRIGHT_CACHE, TILEWRIGHT_STRICT, TILEWRIGHT_NVRTC, TILEWRIGHT_TEMPLATES,
+  // TILEWRIGHT_WORKER, the XDG paths, and where CUDA and Python say that they are; the only place
+  // that reads the environment.
   static RuntimeOptions FromEnvironment();
 };
 
@@ -71,7 +74,7 @@ class OpHandle {
   bool valid() const { return index_ >= 0; }
 
  private:
-  friend class RuntimeImpl;
+  friend class RuntimeImpl;  // the one implementation of Runtime
   explicit OpHandle(int index) : index_(index) {}
   int index_ = -1;
 };
@@ -127,7 +130,7 @@ struct CustomOp {
 struct RuntimeCounters {
   int64_t exact_hits = 0;
   int64_t plan_hits = 0;
-  int64_t misses = 0;
+  int64_t misses = 0;  // problems resolved
   int64_t compiles = 0;
   int64_t tunes = 0;
   int64_t loaded_kernels = 0;
@@ -187,6 +190,9 @@ class Runtime {
 
   virtual RuntimeCounters Counters() const = 0;
   virtual Cache& cache() = 0;
+  virtual KernelStore& kernels() = 0;
+  virtual Driver& driver() = 0;
+  virtual ReferenceFunction FindReference(std::string_view op) const = 0;  // empty if none
   // The profile of a visible device; FailedPrecondition without a driver.
   virtual absl::StatusOr<DeviceProfile> Device(int ordinal) = 0;
 };

@@ -1,0 +1,48 @@
+#include "runtime/custom_ops.h"
+
+#include <utility>
+
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+// Each workload must be a legal call of positive, finite work.
+absl::Status CheckWorkloads(const OpSpec& spec) {
+  for (const Workload& workload : spec.workloads) {
+    for (const DType dtype : workload.dtypes) {
+      absl::StatusOr<CallDesc> call = WorkloadCall(spec, workload, dtype);
+      absl::Status status = call.status();
+      if (status.ok()) status = EvaluateRoofline(*call).status();
+      if (!status.ok()) {
+        return InvalidArgument(spec.file, ":", workload.line, ": ", spec.name, ": workload '",
+                               workload.label, "': ", status.message());
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::unique_ptr<OpEntry>>> CustomOpEntries(const CustomOp& custom) {
+  TW_ASSIGN_OR_RETURN(const Manifest manifest,
+                      Manifest::FromYaml(custom.manifest_yaml, "custom.yaml"));
+  std::vector<std::unique_ptr<OpEntry>> entries;
+  for (const OpSpec& spec : manifest.ops()) {
+    TW_RETURN_IF_ERROR(CheckWorkloads(spec));
+    auto entry = std::make_unique<OpEntry>();
+    entry->spec = spec;
+    if (custom.recipe != nullptr) entry->recipe = custom.recipe(spec.name);
+    if (custom.reference != nullptr) entry->reference = custom.reference(spec.name);
+    if (entry->recipe == nullptr && spec.status == OpStatus::kImplemented) {
+      return InvalidArgument(spec.file, ":", spec.line, ": ", spec.name,
+                             ".status: implemented, but no recipe was given");
+    }
+    entries.push_back(std::move(entry));
+  }
+  if (entries.empty()) return InvalidArgument("custom.yaml: holds no operator");
+  return entries;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,61 @@
+// The only file that reads the environment.
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "runtime/runtime.h"
+
+namespace tilewright {
+namespace {
+
+std::string Get(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool IsOn(std::string_view value) {
+  return !value.empty() && value != "0" && value != "false" && value != "off";
+}
+
+void AddWheelDirs(const std::string& root, std::vector<std::string>& dirs) {
+  for (const char* wheel : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}) {
+    dirs.push_back(root + "/lib/python3*/site-packages/" + wheel);
+  }
+}
+
+}  // namespace
+
+std::string DefaultCachePath() {
+  std::string base = Get("XDG_CACHE_HOME");
+  // The XDG specification: a relative path is to be ignored.
+  if (base.empty() || base.front() != '/') {
+    const std::string home = Get("HOME");
+    if (home.empty()) return "";
+    base = home + "/.cache";
+  }
+  return base + "/tilewright/kernels.db";
+}
+
+RuntimeOptions RuntimeOptions::FromEnvironment() {
+  RuntimeOptions options;
+  options.cache_path = Get("TILEWRIGHT_CACHE");
+  if (options.cache_path.empty()) options.cache_path = DefaultCachePath();
+  options.strict = IsOn(Get("TILEWRIGHT_STRICT"));
+  options.nvrtc_path = Get("TILEWRIGHT_NVRTC");
+  options.template_dir = Get("TILEWRIGHT_TEMPLATES");
+  options.worker_path = Get("TILEWRIGHT_WORKER");
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string root = Get(name); !root.empty()) {
+      options.nvrtc_search_dirs.push_back(root + "/lib64");
+    }
+  }
+  if (const std::string root = Get("VIRTUAL_ENV"); !root.empty()) {
+    AddWheelDirs(root, options.nvrtc_search_dirs);
+  }
+  if (const std::string home = Get("HOME"); !home.empty()) {
+    AddWheelDirs(home + "/.local", options.nvrtc_search_dirs);
+  }
+  return options;
+}
+
+}  // namespace tilewright

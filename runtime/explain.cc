@@ -1,0 +1,78 @@
+#include "runtime/explain.h"
+
+#include <array>
+#include <optional>
+
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+absl::StatusOr<Explanation::Kernel> ExplainKernel(const KernelSpec& spec,
+                                                  const DeviceProfile& device, Planner& planner,
+                                                  Cache& cache) {
+  TW_ASSIGN_OR_RETURN(const KernelKey key, planner.kernels().Key(spec, device.arch));
+  Explanation::Kernel kernel;
+  kernel.key = key.digest;
+  kernel.instantiation = key.instantiation;
+  if (const std::optional<KernelRow> row = cache.FindKernel(key.digest)) {
+    kernel.in_cache = true;
+    kernel.registers = row->registers;
+    kernel.smem_bytes = row->static_smem_bytes;
+  }
+  return kernel;
+}
+
+}  // namespace
+
+std::string_view SourceName(Source source) {
+  constexpr std::array<std::string_view, 4> kNames = {"loaded", "cache", "compiled", "tuned"};
+  return kNames[static_cast<size_t>(source)];
+}
+
+std::string_view QualityName(Quality quality) {
+  constexpr std::array<std::string_view, 3> kNames = {"winner", "neighbour", "default"};
+  return kNames[static_cast<size_t>(quality)];
+}
+
+absl::StatusOr<Explanation> ExplainCall(const OpEntry& op, const CallDesc& call,
+                                        const DeviceProfile& device, Planner& planner,
+                                        Cache& cache) {
+  if (op.recipe == nullptr) return FailedPrecondition(op.spec.name, ": has no kernels");
+  const ProblemFields fields = op.recipe->Describe(call);
+  const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device.Key());
+  TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
+                      planner.Choose(op, call, device, fields, problem));
+  const Choice& choice = choices.front();
+  Explanation text;
+  text.op = op.spec.name;
+  text.call = call.ToString();
+  text.problem_json = problem.problem_json;
+  text.problem_key = problem.digest;
+  text.device = problem.device;
+  text.quality = choice.quality;
+  text.neighbour_json = choice.neighbour_json;
+  text.config = choice.config;
+  text.predicted_us = choice.variant->PredictUs(call, choice.config, device);
+  TW_ASSIGN_OR_RETURN(const BoundCall bound, choice.variant->Bind(call, choice.config, device));
+  text.workspace_bytes = bound.workspace_bytes;
+  const std::vector<KernelSpec> specs = choice.variant->Kernels(call, choice.config);
+  for (const KernelSpec& spec : specs) {
+    TW_ASSIGN_OR_RETURN(Explanation::Kernel kernel, ExplainKernel(spec, device, planner, cache));
+    text.kernels.push_back(std::move(kernel));
+  }
+  for (const Launch& launch : bound.launches) {
+    text.kernels[static_cast<size_t>(launch.kernel)].smem_bytes += launch.dynamic_smem_bytes;
+  }
+  for (const Variant* variant : op.recipe->variants()) {
+    const absl::Status serves = variant->Serves(call, device);
+    if (!serves.ok()) {
+      text.rejected_variants.push_back(Cat(variant->name(), ": ", serves.message()));
+    }
+  }
+  // 0 where the profile is not calibrated.
+  text.sol_us = SpeedOfLightUs(call, device).value_or(0);
+  return text;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,22 @@
+// The only file that knows spdlog.
+#include "runtime/logging.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+namespace tilewright {
+
+Logger StandardErrorLogger() {
+  // Not registered: two runtimes of one process do not share it.
+  auto log = std::make_shared<spdlog::logger>("tilewright",
+                                              std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  return [log = std::move(log)](LogLevel level, std::string_view message) {
+    constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                     spdlog::level::warn, spdlog::level::err};
+    log->log(kLevels[static_cast<size_t>(level)], "{}", message);
+  };
+}
+
+}  // namespace tilewright

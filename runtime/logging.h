@@ -1,0 +1,14 @@
+// Where the runtime's messages go unless the embedder takes them.
+#ifndef TILEWRIGHT_RUNTIME_LOGGING_H_
+#define TILEWRIGHT_RUNTIME_LOGGING_H_
+
+#include "runtime/runtime.h"
+
+namespace tilewright {
+
+// Standard error, from kInfo up.
+Logger StandardErrorLogger();
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_LOGGING_H_

@@ -1,0 +1,181 @@
+#include "runtime/runtime.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "cache/cache.h"
+#include "manifest/status.h"
+#include "runtime/compiler.h"
+#include "runtime/custom_ops.h"
+#include "runtime/device_table.h"
+#include "runtime/dispatcher.h"
+#include "runtime/driver/driver.h"
+#include "runtime/explain.h"
+#include "runtime/kernel_loader.h"
+#include "runtime/kernel_store.h"
+#include "runtime/logging.h"
+#include "runtime/op_table.h"
+#include "runtime/planner.h"
+
+namespace tilewright {
+namespace {
+
+std::string ProfileDir(const RuntimeOptions& options) {
+  if (!options.device_profile_dir.empty() || options.cache_path.empty()) {
+    return options.device_profile_dir;
+  }
+  return (std::filesystem::path(options.cache_path).parent_path() / "devices").string();
+}
+
+absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options) {
+  CacheOptions cache;
+  cache.path = options.cache_path;
+  cache.seed_paths = options.seed_caches;
+  cache.max_bytes = options.cache_max_bytes;
+  cache.log = [log = options.logger](std::string_view message) {
+    log(LogLevel::kWarning, message);
+  };
+  return Cache::Open(std::move(cache));
+}
+
+DispatcherOptions DispatchOptions(const RuntimeOptions& options) {
+  DispatcherOptions dispatch;
+  dispatch.tuning = options.tuning;
+  dispatch.capture_miss = options.capture_miss;
+  dispatch.check_pointers = options.check_pointers;
+  dispatch.max_exact_calls = options.max_exact_calls;
+  dispatch.max_loaded_kernels = options.max_loaded_kernels;
+  dispatch.log = options.logger;
+  return dispatch;
+}
+
+}  // namespace
+
+class RuntimeImpl final : public Runtime {
+ public:
+  RuntimeImpl(RuntimeOptions options, std::unique_ptr<Cache> cache, TemplateSet templates)
+      : options_(std::move(options)),
+        cache_(std::move(cache)),
+        kernels_(std::move(templates), cache_.get(), options_.compiler,
+                 {options_.strict, options_.exact_toolchain}),
+        devices_(options_.driver.get(), ProfileDir(options_)),
+        loader_(options_.driver.get()),
+        planner_(&kernels_, &loader_, cache_.get()),
+        dispatcher_(DispatchOptions(options_), options_.driver.get(), &devices_, &planner_,
+                    &loader_) {}
+
+  absl::Status AddBuiltinOps() { return ops_.Add(BuiltinOpEntries()); }
+
+  absl::Status Call(OpHandle op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                    std::span<const NamedParam> params, const CallOptions& options) override {
+    const OpEntry* entry = ops_.At(op.index_);
+    if (entry == nullptr) return NotFound("an operator handle that no lookup returned");
+    return dispatcher_.Call(op.index_, {entry, inputs, outputs, params}, options);
+  }
+
+  absl::StatusOr<OpHandle> Find(std::string_view op) const override {
+    TW_ASSIGN_OR_RETURN(const OpEntry* entry, Entry(op));
+    return OpHandle(entry->index);
+  }
+  std::vector<const OpSpec*> Ops() const override {
+    std::vector<const OpSpec*> specs;
+    for (const OpEntry* entry : ops_.All()) specs.push_back(&entry->spec);
+    return specs;
+  }
+  const OpSpec* Spec(std::string_view op) const override {
+    const OpEntry* entry = ops_.Find(op);
+    return entry == nullptr ? nullptr : &entry->spec;
+  }
+  const Recipe* FindRecipe(std::string_view op) const override {
+    const OpEntry* entry = ops_.Find(op);
+    return entry == nullptr ? nullptr : entry->recipe.get();
+  }
+  ReferenceFunction FindReference(std::string_view op) const override {
+    const OpEntry* entry = ops_.Find(op);
+    return entry == nullptr ? ReferenceFunction() : entry->reference;
+  }
+
+  absl::Status Prepare(std::string_view op, std::span<const Tensor> inputs,
+                       std::span<const Tensor> outputs,
+                       std::span<const NamedParam> params) override {
+    TW_ASSIGN_OR_RETURN(const OpEntry* entry, Entry(op));
+    return dispatcher_.Prepare({entry, inputs, outputs, params});
+  }
+  absl::StatusOr<int64_t> WorkspaceBytes(std::string_view op, std::span<const Tensor> inputs,
+                                         std::span<const Tensor> outputs,
+                                         std::span<const NamedParam> params) override {
+    TW_ASSIGN_OR_RETURN(const OpEntry* entry, Entry(op));
+    return dispatcher_.WorkspaceBytes({entry, inputs, outputs, params});
+  }
+  absl::StatusOr<Explanation> Explain(const CallDesc& call, const DeviceProfile& device) override {
+    TW_ASSIGN_OR_RETURN(const OpEntry* entry, Entry(call.op->name));
+    return ExplainCall(*entry, call, device, planner_, *cache_);
+  }
+
+  absl::Status Register(CustomOp op) override {
+    TW_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<OpEntry>> entries, CustomOpEntries(op));
+    for (const auto& entry : entries) {
+      if (ops_.Find(entry->spec.name) != nullptr) {
+        return absl::AlreadyExistsError(Cat("operator '", entry->spec.name, "' exists"));
+      }
+    }
+    TW_RETURN_IF_ERROR(kernels_.AddTemplates(op.templates));
+    return ops_.Add(std::move(entries));
+  }
+
+  RuntimeCounters Counters() const override {
+    RuntimeCounters counters;
+    dispatcher_.AddCounts(counters);
+    counters.compiles = kernels_.compiles();
+    return counters;
+  }
+  Cache& cache() override { return *cache_; }
+  KernelStore& kernels() override { return kernels_; }
+  Driver& driver() override { return *options_.driver; }
+  absl::StatusOr<DeviceProfile> Device(int ordinal) override {
+    TW_ASSIGN_OR_RETURN(const VisibleDevice* device, devices_.Get(ordinal));
+    return device->profile;
+  }
+
+ private:
+  absl::StatusOr<const OpEntry*> Entry(std::string_view op) const {
+    const OpEntry* entry = ops_.Find(op);
+    if (entry == nullptr) return NotFound("no operator is named '", op, "'");
+    return entry;
+  }
+
+  const RuntimeOptions options_;
+  const std::unique_ptr<Cache> cache_;
+  OpTable ops_;
+  KernelStore kernels_;
+  DeviceTable devices_;
+  KernelLoader loader_;
+  Planner planner_;
+  Dispatcher dispatcher_;
+};
+
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
+  if (options.logger == nullptr) options.logger = StandardErrorLogger();
+  if (options.driver == nullptr) options.driver = SystemDriver();
+  if (options.compiler == nullptr) {
+    options.compiler = NvrtcCompiler(options.nvrtc_path, options.nvrtc_search_dirs);
+  }
+  TemplateSet templates = TemplateSet::Builtin();
+  if (!options.template_dir.empty()) {
+    TW_RETURN_IF_ERROR(templates.OverrideFrom(options.template_dir));
+  }
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Cache> cache, OpenCache(options));
+  auto runtime =
+      std::make_unique<RuntimeImpl>(std::move(options), std::move(cache), std::move(templates));
+  TW_RETURN_IF_ERROR(runtime->AddBuiltinOps());
+  return runtime;
+}
+
+absl::Status Runtime::Call(std::string_view op, std::span<const Tensor> inputs,
+                           std::span<const Tensor> outputs, std::span<const NamedParam> params,
+                           const CallOptions& options) {
+  TW_ASSIGN_OR_RETURN(const OpHandle handle, Find(op));
+  return Call(handle, inputs, outputs, params, options);
+}
+
+}  // namespace tilewright
