@@ -1,0 +1,200 @@
+// Elementwise operators of one output: a functor of one to four inputs, broadcast and strided.
+//
+// Config:
+//   Functor            see functors.cuh
+//   kThreads, kUnroll  vectors a thread loads before it stores the first
+//   kVector            elements a vector; all of its bytes lie together in each operand that is
+//                      neither scalar nor, at kVector == 1, strided
+//   kScalarMask        bit i: input i has one element for the whole vector; 0 where kVector == 1
+//   kRank, kWide       dims after collapsing; 64-bit index arithmetic
+//   kPersistent        a grid-stride loop over tiles
+//   kStreaming         loads and stores evict first
+#ifndef TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_
+#define TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_
+
+#include "device/cluster.cuh"
+#include "device/ldst.cuh"
+#include "elementwise/functors.cuh"
+#include "elementwise/params.cuh"
+
+namespace tilewright {
+
+template <class Config>
+struct ElementwiseTraits {
+  using Functor = typename Config::Functor;
+  using Output = typename Functor::Output;
+  using Params = ElementwiseParams<Functor::kInputs, Config::kRank, Config::kWide>;
+  using Index = typename Params::Index;
+  static constexpr int kVector = Config::kVector;
+  static constexpr int kOutputBytes = kVector * static_cast<int>(sizeof(Output));
+  static constexpr CacheHint kHint =
+      Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
+
+  static_assert(Functor::kInputs >= 1 && Functor::kInputs <= 4);
+  static_assert(IsPowerOfTwo(kVector) && kOutputBytes <= 16);
+  static_assert(kVector > 1 || Config::kScalarMask == 0);
+  static_assert(Config::kRank >= 1 && Config::kRank <= 8);
+};
+
+// The packets of inputs 0 .. kInput of one vector.
+template <class Config, int kInput>
+struct InputPackets : InputPackets<Config, kInput - 1> {
+  using Traits = ElementwiseTraits<Config>;
+  using T = typename Traits::Functor::template Input<kInput>;
+  static constexpr bool kScalar = (Config::kScalarMask >> kInput & 1) != 0;
+  static constexpr int kBytes = (kScalar ? 1 : Traits::kVector) * static_cast<int>(sizeof(T));
+  static_assert(kBytes <= 16);
+  Packet<kBytes> packet;
+
+  __device__ __forceinline__ ComputeType<T> Value(int i) const {
+    return TypeTraits<T>::ToCompute(
+        ElementFromBits<T>(PacketBits<sizeof(T)>(packet, kScalar ? 0 : i)));
+  }
+};
+template <class Config>
+struct InputPackets<Config, -1> {};
+
+// Position along every dim of vector `index`.
+template <class Config>
+struct Position {
+  using Index = typename ElementwiseTraits<Config>::Index;
+  Index at[Config::kRank];
+
+  __device__ __forceinline__ Position(const typename ElementwiseTraits<Config>::Params& p,
+                                      Index index) {
+#pragma unroll
+    for (int d = 0; d < Config::kRank - 1; ++d) p.extent[d](index, &index, &at[d]);
+    at[Config::kRank - 1] = index;
+  }
+  // Bytes from an operand's origin; the first step is `kInnerStep` bytes if that is not 0.
+  template <int kInnerStep>
+  __device__ __forceinline__ int64_t Offset(const long long (&stride)[Config::kRank]) const {
+    int64_t offset = kInnerStep != 0 ? static_cast<int64_t>(at[0]) * kInnerStep : at[0] * stride[0];
+#pragma unroll
+    for (int d = 1; d < Config::kRank; ++d) offset += at[d] * stride[d];
+    return offset;
+  }
+};
+
+template <class Config, int kInput>
+__device__ __forceinline__ void LoadInput(const typename ElementwiseTraits<Config>::Params& p,
+                                          const Position<Config>& position,
+                                          InputPackets<Config, kInput>& packets) {
+  if constexpr (kInput >= 0) {
+    using Packets = InputPackets<Config, kInput>;
+    LoadInput<Config, kInput - 1>(p, position, packets);
+    constexpr bool kDense = Config::kVector > 1 && !Packets::kScalar;
+    const int64_t offset =
+        position.template Offset<(kDense ? Packets::kBytes : 0)>(p.input_stride[kInput]);
+    packets.packet = LoadGlobal<Packets::kBytes, ElementwiseTraits<Config>::kHint>(
+        static_cast<const uint8_t*>(p.inputs[kInput]) + offset);
+  }
+}
+
+template <class Config, int kInput>
+using Slot = const InputPackets<Config, kInput>&;
+
+template <class Config, class Packets>
+__device__ __forceinline__ auto Apply(const typename Config::Functor& f, const Packets& x, int i) {
+  constexpr int kInputs = Config::Functor::kInputs;
+  if constexpr (kInputs == 1) {
+    return f(static_cast<Slot<Config, 0>>(x).Value(i));
+  } else if constexpr (kInputs == 2) {
+    return f(static_cast<Slot<Config, 0>>(x).Value(i), static_cast<Slot<Config, 1>>(x).Value(i));
+  } else if constexpr (kInputs == 3) {
+    return f(static_cast<Slot<Config, 0>>(x).Value(i), static_cast<Slot<Config, 1>>(x).Value(i),
+             static_cast<Slot<Config, 2>>(x).Value(i));
+  } else {
+    return f(static_cast<Slot<Config, 0>>(x).Value(i), static_cast<Slot<Config, 1>>(x).Value(i),
+             static_cast<Slot<Config, 2>>(x).Value(i), static_cast<Slot<Config, 3>>(x).Value(i));
+  }
+}
+
+// One tile: vectors first, first + kThreads, ...
+template <class Config>
+__device__ __forceinline__ void Tile(const typename ElementwiseTraits<Config>::Params& p,
+                                     const typename Config::Functor& functor,
+                                     typename ElementwiseTraits<Config>::Index first) {
+  using Traits = ElementwiseTraits<Config>;
+  using Packets = InputPackets<Config, Traits::Functor::kInputs - 1>;
+  Packets packets[Config::kUnroll];
+#pragma unroll
+  for (int u = 0; u < Config::kUnroll; ++u) {
+    const typename Traits::Index index = first + u * Config::kThreads;
+    if (index < p.count) {
+      LoadInput<Config, Traits::Functor::kInputs - 1>(p, Position<Config>(p, index), packets[u]);
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < Config::kUnroll; ++u) {
+    const typename Traits::Index index = first + u * Config::kThreads;
+    if (index >= p.count) break;
+    ComputeType<typename Traits::Output> values[Traits::kVector];
+#pragma unroll
+    for (int i = 0; i < Traits::kVector; ++i) values[i] = Apply<Config>(functor, packets[u], i);
+    const Position<Config> position(p, index);
+    const int64_t offset =
+        position.template Offset<(Config::kVector > 1 ? Traits::kOutputBytes : 0)>(p.output_stride);
+    StoreGlobal<Traits::kOutputBytes, Traits::kHint>(
+        static_cast<uint8_t*>(p.output) + offset,
+        Pack<typename Traits::Output, Traits::kOutputBytes>(values));
+  }
+}
+
+// The same Config, one element at a time: for the elements after the last whole vector.
+template <class Config>
+struct TailConfig : Config {
+  static constexpr int kVector = 1;
+  static constexpr int kUnroll = 1;
+  static constexpr int kScalarMask = 0;
+};
+
+template <class Config, int kInput>
+__device__ __forceinline__ void LoadTail(const typename ElementwiseTraits<Config>::Params& p,
+                                         int64_t element,
+                                         InputPackets<TailConfig<Config>, kInput>& packets) {
+  if constexpr (kInput >= 0) {
+    using Packets = InputPackets<TailConfig<Config>, kInput>;
+    LoadTail<Config, kInput - 1>(p, element, packets);
+    constexpr bool kScalar = InputPackets<Config, kInput>::kScalar;
+    packets.packet = LoadGlobal<Packets::kBytes>(static_cast<const uint8_t*>(p.inputs[kInput]) +
+                                                 (kScalar ? 0 : element * Packets::kBytes));
+  }
+}
+
+template <class Config>
+__device__ __forceinline__ void Tail(const typename ElementwiseTraits<Config>::Params& p,
+                                     const typename Config::Functor& functor) {
+  using Traits = ElementwiseTraits<Config>;
+  using Output = typename Traits::Output;
+  if (threadIdx.x >= p.tail) return;
+  const int64_t element = static_cast<int64_t>(p.count) * Traits::kVector + threadIdx.x;
+  InputPackets<TailConfig<Config>, Traits::Functor::kInputs - 1> packets;
+  LoadTail<Config, Traits::Functor::kInputs - 1>(p, element, packets);
+  ComputeType<Output> value[1] = {Apply<TailConfig<Config>>(functor, packets, 0)};
+  StoreGlobal<sizeof(Output)>(static_cast<uint8_t*>(p.output) + element * sizeof(Output),
+                              Pack<Output, sizeof(Output)>(value));
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads)
+    ElementwiseKernel(const __grid_constant__ typename ElementwiseTraits<Config>::Params p) {
+  using Index = typename ElementwiseTraits<Config>::Index;
+  constexpr Index kTile = Config::kThreads * Config::kUnroll;
+  const typename Config::Functor functor(p.scalars);
+  WaitForPriorGrids();
+  const Index first = static_cast<Index>(blockIdx.x) * kTile + threadIdx.x;
+  if constexpr (Config::kPersistent) {
+    const Index step = static_cast<Index>(gridDim.x) * kTile;
+    for (Index index = first; index < p.count; index += step) Tile<Config>(p, functor, index);
+  } else {
+    Tile<Config>(p, functor, first);
+  }
+  if constexpr (Config::kRank == 1 && Config::kVector > 1) {
+    if (blockIdx.x == 0) Tail<Config>(p, functor);
+  }
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_

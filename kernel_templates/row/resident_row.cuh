@@ -1,0 +1,230 @@
+// Row operators on contiguous rows that are read once and kept in registers, split over the threads
+// of a CTA or of a cluster.
+//
+// Config:
+//   Op, Element        see row_ops.cuh
+//   kThreads           threads a row and CTA, a power of two
+//   kRows              rows a CTA
+//   kPackets           packets a thread
+//   kVector            elements a packet; divides the row's length and, in bytes, its addresses
+//   kCluster           CTAs that share a row
+//   kRowDims           rows are numbered over more than one dim
+//   kEarlyColumns      columns are loaded before the reduction
+//   kStreaming         rows are loaded and stored evict-first
+// Capacity: kThreads * kPackets * kVector * kCluster elements.
+#ifndef TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
+#define TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
+
+#include "device/ldst.cuh"
+#include "row/params.cuh"
+#include "row/row_ops.cuh"
+
+namespace tilewright {
+
+template <class Config>
+struct ResidentRowTraits {
+  using T = typename Config::Element;
+  using Op = typename Config::Op;
+  static constexpr int kBytes = Config::kVector * static_cast<int>(sizeof(T));
+  static constexpr CacheHint kHint =
+      Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
+  using Reducer = GroupReducer<typename Op::Value, Config::kThreads, Config::kRows,
+                               Config::kCluster, Op::kSteps>;
+  static_assert(kIsSame<ComputeType<T>, float>);
+  static_assert(IsPowerOfTwo(Config::kVector) && kBytes <= 16);
+  static_assert(Config::kThreads * Config::kRows <= 1024);
+  static_assert(Config::kThreads * Config::kRows % kWarpSize == 0);
+};
+
+// Byte offsets of a row's start in the input and the output.
+struct RowOffsets {
+  int64_t input;
+  int64_t output;
+};
+template <bool kRowDims>
+__device__ __forceinline__ RowOffsets OffsetsOfRow(const RowParams& p, int64_t row) {
+  if constexpr (!kRowDims) return {row * p.input_stride[0], row * p.output_stride[0]};
+  unsigned long long rest = static_cast<unsigned long long>(row);
+  RowOffsets offsets = {0, 0};
+#pragma unroll 1
+  for (int d = 0; d < p.row_rank; ++d) {
+    unsigned long long at = rest;
+    if (d < p.row_rank - 1) p.extent[d](rest, &rest, &at);
+    offsets.input += static_cast<int64_t>(at) * p.input_stride[d];
+    offsets.output += static_cast<int64_t>(at) * p.output_stride[d];
+  }
+  return offsets;
+}
+
+template <class Config>
+class ResidentRow {
+ public:
+  using Traits = ResidentRowTraits<Config>;
+  using T = typename Traits::T;
+  using Op = typename Traits::Op;
+  static constexpr int kVector = Config::kVector;
+  static constexpr int kPackets = Config::kPackets;
+  static constexpr int kBytes = Traits::kBytes;
+
+  __device__ __forceinline__ ResidentRow(const RowParams& p, int64_t row, int thread,
+                                         typename Traits::Reducer& reducer)
+      : p_(p), reducer_(reducer) {
+    unsigned first = static_cast<unsigned>(thread);
+#if __CUDA_ARCH__ >= 900
+    if constexpr (Config::kCluster > 1) first += ClusterRank() * (Config::kThreads * kPackets);
+#endif
+    left_ = row < p.rows ? static_cast<int>(p.length) - static_cast<int>(first * kVector) : 0;
+    const RowOffsets offsets = OffsetsOfRow<Config::kRowDims>(p, row < p.rows ? row : 0);
+    column_offset_ = static_cast<int64_t>(first) * kBytes;
+    input_ = static_cast<const uint8_t*>(p.input) + (offsets.input + column_offset_);
+    output_ = static_cast<uint8_t*>(p.output) + (offsets.output + column_offset_);
+  }
+
+  __device__ __forceinline__ unsigned length() const { return p_.length; }
+
+  __device__ __forceinline__ void Load() {
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      raw_[k] = LoadGlobalIf<kBytes, Traits::kHint>(Has(k), input_ + k * kStep);
+    }
+    if constexpr (Op::kColumns > 0 && Config::kEarlyColumns) {
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) LoadColumns(k, columns_[k]);
+    }
+  }
+
+  template <class Reduction, class F>
+  __device__ __forceinline__ float Reduce(F f) {
+    float total = Reduction::Identity();
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      if (!Has(k)) continue;
+      float x[kVector];
+      Unpack<T>(raw_[k], x);
+      float part = Reduction::Identity();
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) part = Reduction::Combine(part, f(x[i]));
+      total = Reduction::Combine(total, part);
+    }
+    return reducer_.template Reduce<Reduction>(total, step_++);
+  }
+
+  // Keeps each exponential under the thread's own maximum, so that one exchange is enough.
+  __device__ __forceinline__ MaxSum ReduceExp() {
+    thread_max_ = MaxOp::Identity();
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      if (!Has(k)) continue;
+      Unpack<T>(raw_[k], kept_[k]);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) thread_max_ = MaxNumber(thread_max_, kept_[k][i]);
+    }
+    // With nothing but -inf (or NaN) here, subtracting 0 gives the sum 0 (or NaN).
+    const float shift = thread_max_ == MaxOp::Identity() ? 0.0f : thread_max_;
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      if (!Has(k)) continue;
+      float part = 0.0f;
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) {
+        kept_[k][i] = Exp2((kept_[k][i] - shift) * kLog2e);
+        part += kept_[k][i];
+      }
+      sum += part;
+    }
+    return reducer_.template Reduce<MaxSumOp>(MaxSum{thread_max_, sum}, step_++);
+  }
+
+  template <class F>
+  __device__ __forceinline__ void Store(F f) {
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      if (!Has(k)) continue;
+      float x[kVector];
+      Unpack<T>(raw_[k], x);
+      if constexpr (!Config::kEarlyColumns) LoadColumns(k, columns_[k]);
+      float columns[kVector][kColumnSlots];
+      UnpackColumns(columns_[k], columns);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) x[i] = f(x[i], columns[i]);
+      StorePacket(k, x);
+    }
+  }
+
+  __device__ __forceinline__ void StoreExp(float max, float scale) {
+    const float factor = (thread_max_ == max ? 1.0f : Exp2((thread_max_ - max) * kLog2e)) * scale;
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      if (!Has(k)) continue;
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) kept_[k][i] *= factor;
+      StorePacket(k, kept_[k]);
+    }
+  }
+
+ private:
+  static constexpr int kColumnSlots = Op::kColumns > 0 ? Op::kColumns : 1;
+  struct Columns {
+    Packet<kBytes> packet[kColumnSlots];
+  };
+
+  static constexpr int kStep = Config::kThreads * kBytes;  // bytes between a thread's packets
+
+  __device__ __forceinline__ bool Has(int k) const {
+    return left_ > k * Config::kThreads * kVector;
+  }
+
+  __device__ __forceinline__ void LoadColumns(int k, Columns& columns) const {
+#pragma unroll
+    for (int c = 0; c < Op::kColumns; ++c) {
+      columns.packet[c] = LoadGlobalIf<kBytes>(
+          Has(k), static_cast<const uint8_t*>(p_.columns[c]) + column_offset_ + k * kStep);
+    }
+  }
+  __device__ __forceinline__ static void UnpackColumns(const Columns& columns,
+                                                       float (&values)[kVector][kColumnSlots]) {
+#pragma unroll
+    for (int c = 0; c < Op::kColumns; ++c) {
+      float x[kVector];
+      Unpack<T>(columns.packet[c], x);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) values[i][c] = x[i];
+    }
+  }
+  __device__ __forceinline__ void StorePacket(int k, const float (&x)[kVector]) const {
+    StoreGlobal<kBytes, Traits::kHint>(output_ + k * kStep, Pack<T, kBytes>(x));
+  }
+
+  const RowParams& p_;
+  typename Traits::Reducer& reducer_;
+  int left_;  // elements from this thread's first one to the row's end; not positive: none
+  int64_t column_offset_;
+  int step_ = 0;
+  const uint8_t* input_;
+  uint8_t* output_;
+  float thread_max_ = 0.0f;
+  Packet<kBytes> raw_[kPackets];
+  Columns columns_[kPackets];
+  float kept_[kPackets][kVector];
+};
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads* Config::kRows)
+    ResidentRowKernel(const __grid_constant__ RowParams p) {
+  using Reducer = typename ResidentRowTraits<Config>::Reducer;
+  __shared__ typename Reducer::Storage storage;
+  const int group = Config::kRows == 1 ? 0 : threadIdx.x / Config::kThreads;
+  const int thread = threadIdx.x % Config::kThreads;
+  Reducer reducer(storage, group, thread);
+  reducer.Announce();
+  const int64_t row = static_cast<int64_t>(blockIdx.x / Config::kCluster) * Config::kRows + group;
+  WaitForPriorGrids();
+  ResidentRow<Config> resident(p, row, thread, reducer);
+  resident.Load();
+  Config::Op::Run(resident, p.scalars);
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
