@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "kernel_templates/elementwise/elementwise_recipe.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int kVectorBytes = 16;
+constexpr int64_t kNarrowElements = int64_t{1} << 31;
+
+LayoutDims DimsOf(const ElementwiseProblem& problem) {
+  LayoutDims dims;
+  for (int axis = problem.shape.rank() - 1; axis >= 0; --axis) {
+    LayoutDim dim;
+    dim.extent = problem.shape[axis];
+    for (const ElementwiseView& view : problem.views) dim.strides.push_back(view.strides[axis]);
+    dims.push_back(dim);
+  }
+  return dims;
+}
+
+int LargestSize(const ElementwiseProblem& problem) {
+  int size = 1;
+  for (const ElementwiseView& view : problem.views) size = std::max(size, DTypeSize(view.dtype));
+  return size;
+}
+
+// Whether every operand can be accessed `vector` elements at a time along dim 0.
+bool VectorFits(const ElementwiseProblem& problem, const LayoutDims& dims, int vector) {
+  if (dims.size() > 1 && dims[0].extent % vector != 0) return false;
+  for (size_t v = 0; v < problem.views.size(); ++v) {
+    const ElementwiseView& view = problem.views[v];
+    const int64_t inner = dims[0].strides[v];
+    if (v > 0 && inner == 0) continue;
+    if (inner != 1) return false;
+    if (view.alignment % static_cast<uint32_t>(vector * DTypeSize(view.dtype)) != 0) return false;
+    for (size_t d = 1; d < dims.size(); ++d) {
+      if (dims[d].strides[v] % vector != 0) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+ElementwiseView BroadcastView(const CallDesc& call, int operand, const Dims& shape) {
+  const Operand& source = call.operands[static_cast<size_t>(operand)];
+  ElementwiseView view{operand, 0, source.desc.dtype, Dims(), source.alignment};
+  const int missing = shape.rank() - source.desc.rank();
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const int from = axis - missing;
+    const bool moves = from >= 0 && source.desc.shape[from] == shape[axis];
+    view.strides.push_back(moves ? source.desc.strides[from] : 0);
+  }
+  return view;
+}
+
+ElementwisePlan PlanElementwise(const ElementwiseProblem& problem) {
+  ElementwisePlan plan;
+  LayoutDims dims = DimsOf(problem);
+  SortByStride(&dims);
+  plan.dims = Collapse(dims);
+  if (plan.dims.empty()) {
+    LayoutDim one;
+    one.strides.assign(problem.views.size(), 1);
+    plan.dims.push_back(one);
+  }
+  plan.elements = problem.shape.Product().value_or(0);
+  plan.wide = plan.elements >= kNarrowElements;
+  const int rank = static_cast<int>(plan.dims.size());
+  plan.rank = rank <= 3 ? rank : kMaxRank;
+  for (int vector = kVectorBytes / LargestSize(problem); vector > 1; vector /= 2) {
+    if (!VectorFits(problem, plan.dims, vector)) continue;
+    plan.vector = vector;
+    for (size_t v = 1; v < problem.views.size(); ++v) {
+      if (plan.dims[0].strides[v] == 0) plan.scalar_mask |= 1 << (v - 1);
+    }
+    break;
+  }
+  return plan;
+}
+
+}  // namespace tilewright

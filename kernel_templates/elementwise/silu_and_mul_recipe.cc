@@ -1,0 +1,30 @@
+// SiluAndMulFwdOp: silu(x[:, :N]) * x[:, N:].
+#include <bit>
+
+#include "kernel_templates/elementwise/elementwise_recipe.h"
+
+namespace tilewright {
+namespace {
+
+// Operands: x of (M, 2N), output of (M, N). Both halves are views of x.
+ElementwiseProblem SiluAndMulProblem(const CallDesc& call) {
+  const Operand& x = call.operands[0];
+  const Dims& shape = call.operands[1].desc.shape;
+  ElementwiseView gate{0, 0, x.desc.dtype, x.desc.strides, x.alignment};
+  ElementwiseView up = gate;
+  up.byte_offset = shape[1] * x.desc.strides[1] * DTypeSize(x.desc.dtype);
+  const uint64_t shifted = static_cast<uint64_t>(up.byte_offset) | x.alignment;
+  up.alignment = 1u << std::countr_zero(shifted);
+  ElementwiseProblem problem;
+  problem.shape = shape;
+  problem.views = {BroadcastView(call, 1, shape), gate, up};
+  return problem;
+}
+
+}  // namespace
+
+TILEWRIGHT_RECIPE(SiluAndMulFwdOp) {
+  return MakeElementwiseRecipe({"SiluMulFunctor", SiluAndMulProblem});
+}
+
+}  // namespace tilewright

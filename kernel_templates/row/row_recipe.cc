@@ -1,0 +1,141 @@
+#include "kernel_templates/row/row_recipe.h"
+
+#include <utility>
+#include <vector>
+
+namespace tilewright {
+namespace {
+
+constexpr int kVectorBytes = 16;
+constexpr int64_t kSmallestLength = 256;
+constexpr std::array<int64_t, 4> kRowClasses = {4, 32, 264, 2112};
+
+bool IsAligned(const Operand& operand, int vector) {
+  return operand.alignment % static_cast<uint32_t>(vector * DTypeSize(operand.desc.dtype)) == 0;
+}
+
+// Whether input, output and columns can be accessed `vector` elements at a time along the row.
+bool RowVectorFits(const CallDesc& call, const RowProblem& problem, const RowPlan& plan,
+                   int vector) {
+  if (plan.length % vector != 0) return false;
+  if (!IsAligned(call.operands[problem.input], vector)) return false;
+  if (!IsAligned(call.operands[problem.output], vector)) return false;
+  for (int column : problem.columns) {
+    if (!IsAligned(call.operands[column], vector)) return false;
+  }
+  for (const LayoutDim& dim : plan.outer) {
+    for (int64_t stride : dim.strides) {
+      if (stride % vector != 0) return false;
+    }
+  }
+  return true;
+}
+
+// Sees whether the row is a strided axis beside a dense dim, and how wide accesses of that may be.
+void PlanStridedAxis(const CallDesc& call, const RowProblem& problem, RowPlan* plan) {
+  if (plan->contiguous || plan->inner.size() != 1 || plan->outer.empty()) return;
+  if (plan->outer.size() > 2) return;
+  const LayoutDim& dense = plan->outer[0];
+  if (dense.strides[0] != 1 || dense.strides[1] != 1) return;
+  plan->strided_axis = true;
+  for (int vector = kVectorBytes / DTypeSize(plan->dtype); vector > 1; vector /= 2) {
+    bool fits = dense.extent % vector == 0 && IsAligned(call.operands[problem.input], vector) &&
+                IsAligned(call.operands[problem.output], vector);
+    for (size_t operand = 0; operand < 2; ++operand) {
+      if (plan->inner[0].strides[operand] % vector != 0) fits = false;
+      if (plan->outer.size() > 1 && plan->outer[1].strides[operand] % vector != 0) fits = false;
+    }
+    if (fits) {
+      plan->column_vector = vector;
+      return;
+    }
+  }
+}
+
+class RowRecipe : public Recipe {
+ public:
+  explicit RowRecipe(const RowOperator& op) : op_(op) {
+    owned_.push_back(MakeResidentRowVariant(op));
+    if (!op.column_template.empty()) owned_.push_back(MakeColumnVariant(op));
+    owned_.push_back(MakeStreamedRowVariant(op));
+    for (const auto& variant : owned_) variants_.push_back(variant.get());
+  }
+
+  std::span<const ProblemField> fields() const override {
+    using Kind = ProblemField::Kind;
+    static const std::array<ProblemField, 5> fields = {{{"rows", Kind::kBucket},
+                                                        {"length", Kind::kBucket},
+                                                        {"layout", Kind::kClass},
+                                                        {"vector", Kind::kClass},
+                                                        {"row_dims", Kind::kClass}}};
+    return fields;
+  }
+  ProblemFields Describe(const CallDesc& call) const override {
+    const RowPlan plan = PlanRows(call, op_.problem(call));
+    const int layout = plan.contiguous ? 0 : plan.strided_axis ? 1 : 2;
+    const int vector = plan.contiguous ? plan.vector : plan.column_vector;
+    return {RowsBucket(plan.rows), LengthBucket(plan.length), layout, vector,
+            plan.outer.size() > 1 ? 1 : 0};
+  }
+  std::span<const Variant* const> variants() const override { return variants_; }
+
+ private:
+  RowOperator op_;
+  std::vector<std::unique_ptr<Variant>> owned_;
+  std::vector<const Variant*> variants_;
+};
+
+}  // namespace
+
+RowPlan PlanRows(const CallDesc& call, const RowProblem& problem) {
+  const TensorDesc& input = call.operands[problem.input].desc;
+  const TensorDesc& output = call.operands[problem.output].desc;
+  RowPlan plan;
+  plan.dtype = input.dtype;
+  plan.rows = 1;
+  plan.length = 1;
+  LayoutDims inner;
+  LayoutDims outer;
+  for (int axis = input.rank() - 1; axis >= 0; --axis) {
+    LayoutDim dim;
+    dim.extent = input.shape[axis];
+    dim.strides = {input.strides[axis], output.strides[axis]};
+    const bool in_row = axis >= problem.first_axis && axis < problem.last_axis;
+    if (in_row) {
+      for (int column : problem.columns) {
+        dim.strides.push_back(call.operands[column].desc.strides[axis - problem.first_axis]);
+      }
+    }
+    (in_row ? inner : outer).push_back(dim);
+    (in_row ? plan.length : plan.rows) *= dim.extent;
+  }
+  plan.inner = Collapse(inner);
+  SortByStride(&outer);
+  plan.outer = Collapse(outer);
+  plan.contiguous = plan.inner.size() <= 1;
+  if (plan.inner.size() == 1) {
+    for (int64_t stride : plan.inner[0].strides) plan.contiguous &= stride == 1;
+  }
+  if (plan.contiguous) {
+    const int full = kVectorBytes / DTypeSize(plan.dtype);
+    if (RowVectorFits(call, problem, plan, full)) plan.vector = full;
+  } else {
+    PlanStridedAxis(call, problem, &plan);
+  }
+  return plan;
+}
+
+int64_t LengthBucket(int64_t length) { return PowerOfTwoBucket(length, kSmallestLength); }
+
+int64_t RowsBucket(int64_t rows) {
+  for (int64_t bound : kRowClasses) {
+    if (rows <= bound) return bound;
+  }
+  return int64_t{1} << 62;
+}
+
+std::unique_ptr<Recipe> MakeRowRecipe(const RowOperator& op) {
+  return std::make_unique<RowRecipe>(op);
+}
+
+}  // namespace tilewright
