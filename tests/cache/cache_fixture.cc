@@ -15,7 +15,9 @@
 namespace tilewright {
 
 TempFolder::TempFolder() {
-  std::string pattern = "/tmp/tilewright_cache_XXXXXX";
+  // In memory where that is to be had: most of a test's time would be waiting for fsync.
+  std::string root = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  std::string pattern = root + "/tilewright_cache_XXXXXX";
   EXPECT_NE(mkdtemp(pattern.data()), nullptr);
   path_ = pattern;
 }
@@ -63,7 +65,7 @@ KernelRow TestKernel(int i, size_t cubin_bytes) {
   row.compile_ms = 31.25 + i;
   row.created_unix = 1700000000 + i;
   row.last_used_unix = 1700000000 + i;
-  row.cubin.resize(cubin_bytes != 0 ? cubin_bytes : 20000 + static_cast<size_t>(i));
+  row.cubin.resize(cubin_bytes != 0 ? cubin_bytes : 6000 + static_cast<size_t>(i));
   std::mt19937 random(static_cast<unsigned>(i));
   for (char& c : row.cubin) c = static_cast<char>(random());
   return row;
@@ -143,6 +145,40 @@ void ExpectSame(const WinnerRow& expected, const WinnerRow& got) {
   EXPECT_EQ(got.space_digest, expected.space_digest);
   EXPECT_EQ(got.version, expected.version);
   EXPECT_EQ(got.tuned_unix, expected.tuned_unix);
+}
+
+void Fill(Cache& cache) {
+  for (int i = 0; i < kKernels; ++i) ASSERT_TRUE(cache.PutKernel(TestKernel(i)).ok());
+  std::vector<TrialRow> trials;
+  for (int i = 0; i < kWinners; ++i) ASSERT_TRUE(cache.PutWinner(TestWinner(i)).ok());
+  for (int i = 0; i < kTrials; ++i) trials.push_back(TestTrial(i));
+  ASSERT_TRUE(cache.PutTrials(trials).ok());
+}
+
+void MakeFile(const std::string& path) {
+  auto cache = OpenCache(path);
+  Fill(*cache);
+}
+
+Served ReadAll(Cache& cache) {
+  Served served;
+  for (int i = 0; i < kKernels; ++i) {
+    if (auto row = cache.FindKernel(Cat("kernel-", i))) {
+      ExpectSame(TestKernel(i), *row);
+      ++served.kernels;
+    }
+  }
+  for (int i = 0; i < kWinners; ++i) {
+    if (auto row = cache.FindWinner(Cat("problem-", i))) {
+      ExpectSame(TestWinner(i), *row);
+      ++served.winners;
+    }
+    for (const TrialRow& row : cache.Trials(Cat("problem-", i))) {
+      EXPECT_EQ(row.samples, 25);
+      ++served.trials;
+    }
+  }
+  return served;
 }
 
 std::unique_ptr<Cache> OpenCache(CacheOptions options) {

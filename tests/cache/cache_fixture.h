@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,13 +37,28 @@ struct LogLines {
   size_t Count(const std::string& part);
 };
 
-// Deterministic rows: `i` chooses key and content. A cubin is 20000 + i bytes unless told.
+// Deterministic rows: `i` chooses key and content. A cubin is 6000 + i bytes unless told.
 KernelRow TestKernel(int i, size_t cubin_bytes = 0);
 WinnerRow TestWinner(int i);
 TrialRow TestTrial(int i);
 
 void ExpectSame(const KernelRow& expected, const KernelRow& got);
 void ExpectSame(const WinnerRow& expected, const WinnerRow& got);
+
+inline constexpr int kKernels = 40;
+inline constexpr int kWinners = 20;
+inline constexpr int kTrials = 80;
+// Stores TestKernel(0 .. kKernels - 1) and so on.
+void Fill(Cache& cache);
+void MakeFile(const std::string& path);
+
+struct Served {
+  int kernels = 0;
+  int winners = 0;
+  int trials = 0;
+};
+// Looks everything up; fails the test where a served row is not the one that Fill() stored.
+Served ReadAll(Cache& cache);
 
 // Opens, or fails the test and returns null.
 std::unique_ptr<Cache> OpenCache(CacheOptions options);

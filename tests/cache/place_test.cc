@@ -1,0 +1,280 @@
+// Places where a cache cannot be written, or must not be.
+#include "cache/place.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "cache/cache.h"
+#include "cache/schema.h"
+#include "cache/sqlite.h"
+#include "manifest/status.h"
+#include "tests/cache/cache_fixture.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int kOtherUser = 12345;  // has no passwd entry
+
+bool IsRoot() { return geteuid() == 0; }
+
+// Exit codes tell which step of a child went wrong; 0 is success.
+#define CHILD_EXPECT(condition)                                       \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      return 1;                                                       \
+    }                                                                 \
+  } while (false)
+
+// An exported file serves from a folder that cannot be written, as a seed and as the cache itself,
+// to a user who can write nothing; results are then kept in memory, with one warning.
+TEST(Place, ReadOnlyFolderServes) {
+  if (!IsRoot()) GTEST_SKIP() << "needs root to become another user";
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  ASSERT_EQ(mkdir(folder.File("ro").c_str(), 0755), 0);
+  ASSERT_TRUE(OpenCache(folder.File("k.db"))->Export(folder.File("ro/seed.db")).ok());
+  ASSERT_EQ(chmod(folder.File("ro").c_str(), 0555), 0);
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  std::string seed = folder.File("ro/seed.db");
+  auto body = [&]() -> int {
+    LogLines log;
+    CacheOptions options;
+    options.path = seed;
+    options.log = log.Sink();
+    auto cache = OpenCache(options);
+    CHILD_EXPECT(cache->Stats().mode == "read-only");
+    CHILD_EXPECT(ReadAll(*cache).kernels == kKernels);
+    CHILD_EXPECT(cache->PutKernel(TestKernel(100)).ok());
+    CHILD_EXPECT(cache->PutKernel(TestKernel(101)).ok());
+    CHILD_EXPECT(cache->FindKernel("kernel-100").has_value());
+    CHILD_EXPECT(log.lines.size() == 1);
+    // The same as a seed beneath memory, and read_only by request: no warning.
+    LogLines quiet;
+    CacheOptions seeded;
+    seeded.seed_paths = {seed};
+    seeded.log = quiet.Sink();
+    CHILD_EXPECT(ReadAll(*OpenCache(seeded)).winners == kWinners);
+    options.read_only = true;
+    options.log = quiet.Sink();
+    CHILD_EXPECT(ReadAll(*OpenCache(options)).trials == kTrials);
+    CHILD_EXPECT(quiet.lines.empty());
+    CHILD_EXPECT(cache->LockCompile("kernel-7777", std::chrono::milliseconds(50)).ok());
+    return 0;
+  };
+  EXPECT_EQ(InChild(body, kOtherUser), 0);
+  struct stat info {};
+  EXPECT_NE(stat((seed + "-wal").c_str(), &info), 0);  // nothing was left there
+  EXPECT_NE(stat((seed + ".lock").c_str(), &info), 0);
+}
+
+// A file without write permission in a folder of one's own serves, too.
+TEST(Place, ReadOnlyFileServes) {
+  if (!IsRoot()) GTEST_SKIP() << "needs root to become another user";
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  for (const char* name : {"", "/k.db", "/k.db.lock"}) {
+    ASSERT_EQ(chown((folder.path() + name).c_str(), kOtherUser, kOtherUser), 0);
+  }
+  ASSERT_EQ(chmod(folder.File("k.db").c_str(), 0400), 0);
+  auto body = [&]() -> int {
+    LogLines log;
+    auto cache = OpenCache(folder.File("k.db"), &log);
+    CHILD_EXPECT(cache->Stats().mode == "read-only");
+    CHILD_EXPECT(ReadAll(*cache).kernels == kKernels);
+    CHILD_EXPECT(cache->PutKernel(TestKernel(100)).ok());
+    CHILD_EXPECT(cache->FindKernel("kernel-100").has_value());
+    CHILD_EXPECT(log.lines.size() == 1);
+    return 0;
+  };
+  EXPECT_EQ(InChild(body, kOtherUser), 0);
+}
+
+// No folder and no right to make one: memory, with one warning.
+TEST(Place, FolderThatCannotBeMade) {
+  if (!IsRoot()) GTEST_SKIP() << "needs root to become another user";
+  TempFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  auto body = [&]() -> int {
+    LogLines log;
+    auto cache = OpenCache(folder.File("sub/k.db"), &log);
+    CHILD_EXPECT(cache != nullptr && cache->Stats().mode == "memory");
+    CHILD_EXPECT(cache->PutKernel(TestKernel(1)).ok());
+    CHILD_EXPECT(cache->FindKernel("kernel-1").has_value());
+    CHILD_EXPECT(log.lines.size() == 1);
+    return 0;
+  };
+  EXPECT_EQ(InChild(body, kOtherUser), 0);
+}
+
+// A writable cache where others could plant a cubin is refused, with the reason.
+TEST(Place, UnsafeFoldersAreRefused) {
+  TempFolder folder;
+  auto open = [&](const std::string& path) {
+    CacheOptions options;
+    options.path = path;
+    return Cache::Open(options).status();
+  };
+  ASSERT_EQ(mkdir(folder.File("all").c_str(), 0700), 0);
+  ASSERT_EQ(chmod(folder.File("all").c_str(), 0777), 0);
+  absl::Status refused = open(folder.File("all/k.db"));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("writable by everybody"));
+  ASSERT_EQ(chmod(folder.File("all").c_str(), 01777), 0);
+  EXPECT_TRUE(open(folder.File("all/k.db")).ok());  // sticky: as /tmp
+  if (!IsRoot()) return;
+  ASSERT_EQ(mkdir(folder.File("other").c_str(), 0700), 0);
+  ASSERT_EQ(chown(folder.File("other").c_str(), kOtherUser, kOtherUser), 0);
+  refused = open(folder.File("other/k.db"));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("belongs to user 12345"));
+  // Planted in a sticky folder by another user.
+  WriteFileBytes(folder.File("all/planted.db"), "");
+  ASSERT_EQ(chown(folder.File("all/planted.db").c_str(), kOtherUser, kOtherUser), 0);
+  refused = open(folder.File("all/planted.db"));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the file belongs to user 12345"));
+}
+
+// A disk that is full: nothing fails, what was stored before serves, what is new is in memory, one
+// warning; once there is room it is in the file.
+TEST(Place, FullDiskGoesToMemory) {
+  TempFolder folder;
+  std::string path = folder.File("k.db");
+  MakeFile(path);
+  auto body = [&]() -> int {
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 16384;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 100; i < 120; ++i) CHILD_EXPECT(cache->PutKernel(TestKernel(i)).ok());
+    CHILD_EXPECT(cache->PutWinner(TestWinner(100)).ok());
+    CHILD_EXPECT(log.lines.size() == 1);
+    for (int i = 100; i < 120; ++i) {
+      CHILD_EXPECT(cache->FindKernel(Cat("kernel-", i)).has_value());
+    }
+    CHILD_EXPECT(ReadAll(*cache).kernels == kKernels);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return 0;  // the cache's end moves the rest
+  };
+  EXPECT_EQ(InChild(body), 0);
+  auto cache = OpenCache(path);
+  EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
+  for (int i = 100; i < 120; ++i) EXPECT_TRUE(cache->HasKernel(Cat("kernel-", i))) << i;
+  EXPECT_TRUE(cache->FindWinner("problem-100").has_value());
+  EXPECT_THAT(cache->Check().problems, ElementsAre());
+}
+
+// The same on a real full filesystem.
+TEST(Place, FullFilesystemGoesToMemory) {
+  TempFolder folder;
+  if (mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=400k,mode=0700") != 0) {
+    GTEST_SKIP() << "cannot mount a tmpfs here";
+  }
+  {
+    LogLines log;
+    auto cache = OpenCache(folder.File("k.db"), &log);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(cache->PutKernel(TestKernel(i)).ok()) << i;
+    for (int i = 0; i < 100; ++i) {
+      auto row = cache->FindKernel(Cat("kernel-", i));
+      EXPECT_TRUE(row.has_value()) << i;
+      if (row.has_value()) ExpectSame(TestKernel(i), *row);
+    }
+    EXPECT_EQ(log.lines.size(), 1u) << testing::PrintToString(log.lines);
+  }
+  {
+    auto cache = OpenCache(folder.File("k.db"));
+    EXPECT_GT(cache->Stats().kernels, 5);
+    EXPECT_THAT(cache->Check().problems, ElementsAre());
+  }
+  umount(folder.path().c_str());
+}
+
+// On a network filesystem there is no WAL, and a file that had one is converted.
+TEST(Place, NetworkFilesystemGetsNoWal) {
+  TempFolder folder;
+  std::string path = folder.File("k.db");
+  MakeFile(path);
+  for (int64_t type : {0x6969L, 0x65735546L, 0xff534d42L}) {
+    CacheOptions options;
+    options.path = path;
+    options.env.filesystem_type = [&](const std::string& asked) {
+      EXPECT_EQ(asked, folder.path());
+      return type;
+    };
+    auto cache = OpenCache(options);
+    EXPECT_EQ(cache->Stats().mode, "delete");
+    ASSERT_TRUE(cache->PutKernel(TestKernel(100)).ok());
+    EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
+    EXPECT_THAT(folder.Names(), ElementsAre("k.db", "k.db.lock"));
+  }
+  EXPECT_EQ(OpenCache(path)->Stats().mode, "wal");
+}
+
+// A newer schema is refused in words, and the file is left alone; so is another program's file.
+TEST(Place, ForeignFilesAreRefused) {
+  TempFolder folder;
+  std::string path = folder.File("k.db");
+  MakeFile(path);
+  ASSERT_EQ(Shell(path, "pragma user_version = 99"), "");
+  std::string bytes = ReadFileBytes(path);
+  CacheOptions options;
+  options.path = path;
+  absl::Status refused = Cache::Open(options).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("schema version 99"));
+  EXPECT_TRUE(ReadFileBytes(path) == bytes);
+  Shell(folder.File("other.db"), "create table photos(name text)");
+  options.path = folder.File("other.db");
+  refused = Cache::Open(options).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("another program"));
+  EXPECT_EQ(Shell(folder.File("other.db"), "select count(*) from photos"), "0\n");
+}
+
+// An older schema is migrated step by step with its rows; a step that fails changes nothing.
+TEST(Place, OlderSchemaIsMigrated) {
+  TempFolder folder;
+  std::string path = folder.File("k.db");
+  WriteFileBytes(path, "");
+  auto version = [&](Connection& db) { return db.QueryInt("PRAGMA user_version").value(); };
+  std::vector<std::string_view> steps = {"CREATE TABLE a(x INT) STRICT; INSERT INTO a VALUES(7);",
+                                         "ALTER TABLE a ADD COLUMN y INT NOT NULL DEFAULT 5;"};
+  auto open = [&] {
+    return Connection::Open(path, Connection::Mode::kReadWrite, std::chrono::seconds(1)).value();
+  };
+  {
+    Connection db = open();
+    ASSERT_TRUE(Migrate(db, std::span(steps).first(1)).ok());
+    EXPECT_EQ(version(db), 1);
+  }
+  {
+    Connection db = open();
+    ASSERT_TRUE(Migrate(db, steps).ok());
+    EXPECT_EQ(version(db), 2);
+    EXPECT_EQ(db.QueryInt("SELECT x * 10 + y FROM a").value(), 75);
+    EXPECT_TRUE(Migrate(db, steps).ok());
+    steps.push_back("INSERT INTO a VALUES(8, 8); SELECT nonsense FROM nowhere;");
+    EXPECT_FALSE(Migrate(db, steps).ok());
+    EXPECT_EQ(version(db), 2);
+    EXPECT_EQ(db.QueryInt("SELECT count(*) FROM a").value(), 1);
+    EXPECT_EQ(Migrate(db, std::span(steps).first(1)).code(), absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
