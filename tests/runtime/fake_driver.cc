@@ -1,5 +1,6 @@
 #include "tests/runtime/fake_driver.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -59,7 +60,12 @@ absl::Status Error(const char* method, int code) { return DriverError(method, co
   std::unique_lock<std::mutex> lock(mutex_); \
   if (absl::Status status = (expr); !status.ok()) return status
 
-FakeDriver::FakeDriver(std::vector<FakeDevice> devices) : devices_(std::move(devices)) {
+FakeDriver::FakeDriver(std::vector<FakeDevice> devices)
+    : id_([] {
+        static std::atomic<uint64_t> next{0};
+        return next++;
+      }()),
+      devices_(std::move(devices)) {
   for (size_t i = 0; i < devices_.size(); ++i) {
     contexts_.push_back(std::make_unique<Context>(Context{static_cast<int>(i)}));
   }
@@ -74,8 +80,8 @@ FakeDriver::~FakeDriver() {
 }
 
 FakeDriver::ThreadState& FakeDriver::Thread() const {
-  thread_local std::unordered_map<const FakeDriver*, ThreadState> states;
-  return states[this];
+  thread_local std::unordered_map<uint64_t, ThreadState> states;
+  return states[id_];
 }
 
 absl::Status FakeDriver::Enter(const char* method) {

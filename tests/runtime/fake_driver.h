@@ -128,6 +128,7 @@ class FakeDriver : public Driver {
   ThreadState& Thread() const;
   StreamState* State(CudaStream stream);
 
+  const uint64_t id_;  // tells drivers apart that had the same address
   const std::vector<FakeDevice> devices_;
   mutable std::mutex mutex_;
   std::map<std::string, int> calls_;
