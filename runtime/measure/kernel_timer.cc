@@ -69,8 +69,8 @@ void KernelTimer::FallBack(std::string reason) {
   method_ = method_ == TimingMethod::kCupti ? TimingMethod::kGraph : TimingMethod::kEvents;
 }
 
-absl::Status KernelTimer::Prepare(const TimedWork& work) {
-  return work.prepare ? work.prepare() : absl::OkStatus();
+absl::Status KernelTimer::Prepare(const TimedWork& work, int sample) {
+  return work.prepare ? work.prepare(sample) : absl::OkStatus();
 }
 
 absl::Status KernelTimer::Flush() {
@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<std::vector<double>>> KernelTimer::Time(
   for (size_t i = 0; i < works.size(); ++i) {
     if (starting) starting(i);
     for (int w = 0; w < options_.warmup; ++w) {
-      TW_RETURN_IF_ERROR(Prepare(works[i]));
+      TW_RETURN_IF_ERROR(Prepare(works[i], w));
       TW_RETURN_IF_ERROR(works[i].launch(w));
     }
     TW_RETURN_IF_ERROR(driver_.SynchronizeStream(stream_));
@@ -120,7 +120,7 @@ absl::StatusOr<double> KernelTimer::Sample(const TimedWork& work, int sample) {
 }
 
 absl::StatusOr<double> KernelTimer::SampleCupti(const TimedWork& work, int sample) {
-  TW_RETURN_IF_ERROR(Prepare(work));
+  TW_RETURN_IF_ERROR(Prepare(work, sample));
   TW_RETURN_IF_ERROR(Flush());
   // What prepare() launched is not the work's.
   if (work.prepare) {
@@ -142,7 +142,7 @@ absl::StatusOr<CudaGraphExec> KernelTimer::Record(const TimedWork* work, int sam
   TW_RETURN_IF_ERROR(driver_.BeginCapture(stream_, CaptureMode::kThreadLocal));
   absl::Status status;
   for (int i = 0; i < kGraphCopies && status.ok(); ++i) {
-    if (work != nullptr) status = Prepare(*work);
+    if (work != nullptr) status = Prepare(*work, sample + i);
     if (status.ok()) status = Flush();
     if (status.ok() && work != nullptr) status = work->launch(sample + i);
   }
@@ -177,7 +177,7 @@ absl::StatusOr<double> KernelTimer::SampleGraph(const TimedWork& work, int sampl
 }
 
 absl::StatusOr<double> KernelTimer::SampleEvents(const TimedWork& work, int sample) {
-  TW_RETURN_IF_ERROR(Prepare(work));
+  TW_RETURN_IF_ERROR(Prepare(work, sample));
   TW_RETURN_IF_ERROR(Flush());
   TW_RETURN_IF_ERROR(driver_.RecordEvent(start_, stream_));
   TW_RETURN_IF_ERROR(work.launch(sample));

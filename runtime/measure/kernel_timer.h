@@ -26,7 +26,7 @@ std::string_view TimingMethodName(TimingMethod method);  // "cupti", "graph", "e
 // Something to time. Both functions only enqueue on the stream that the timer was made with.
 struct TimedWork {
   // Optional; outside the timed region, before the L2 is flushed: restores mutated inputs.
-  std::function<absl::Status()> prepare;
+  std::function<absl::Status(int sample)> prepare;
   // Enqueues the kernels; `sample` counts up, to rotate inputs.
   std::function<absl::Status(int sample)> launch;
 };
@@ -62,7 +62,7 @@ class KernelTimer {
   KernelTimer(Driver& driver, CudaStream stream, TimerOptions options)
       : driver_(driver), stream_(stream), options_(std::move(options)) {}
 
-  absl::Status Prepare(const TimedWork& work);
+  absl::Status Prepare(const TimedWork& work, int sample);
   absl::Status Flush();
   absl::StatusOr<double> Sample(const TimedWork& work, int sample);
   absl::StatusOr<double> SampleCupti(const TimedWork& work, int sample);

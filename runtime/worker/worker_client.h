@@ -1,0 +1,76 @@
+// The tuner's side of the worker: starts it, restarts it when a candidate took it down, and puts
+// every hang and crash down to the candidate that ran.
+#ifndef TILEWRIGHT_RUNTIME_WORKER_WORKER_CLIENT_H_
+#define TILEWRIGHT_RUNTIME_WORKER_WORKER_CLIENT_H_
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "autotune/evaluator.h"
+#include "runtime/worker/child_process.h"
+#include "runtime/worker/wire.h"
+
+namespace tilewright {
+
+struct WorkerClientOptions {
+  std::string program;  // the worker executable
+  std::vector<std::string> args;
+  std::chrono::milliseconds open_timeout{60000};  // context creation and input generation
+  std::chrono::milliseconds run_timeout{10000};   // between two lines while candidates run
+  int max_restarts = 16;
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+// Not thread-safe.
+class WorkerClient {
+ public:
+  explicit WorkerClient(WorkerClientOptions options) : options_(std::move(options)) {}
+
+  // Starts the worker, opens the problem in it and runs the judge. The error says why tuning is
+  // not possible: no executable, no device, too little memory, a judge that fails.
+  absl::Status Open(OpenRequest problem, WirePlan judge);
+
+  // Each plan's status. Those not looked at (cancelled, or the worker cannot be started any more)
+  // are kPruned.
+  std::vector<Measurement> Admit(std::span<const std::pair<int, WirePlan>> plans);
+  // Of admitted ids; kPruned as above.
+  std::vector<Measurement> Measure(std::span<const int> ids, int repeats);
+
+  // OK, or why the worker cannot be started any more.
+  const absl::Status& status() const { return status_; }
+  const std::string& method() const { return method_; }  // "cupti", "graph", "events"
+  const std::string& note() const { return note_; }
+  int restarts() const { return restarts_; }
+
+ private:
+  absl::Status StartWorker();
+  bool EnsureWorker();
+  bool Cancelled() const;
+  // The answer to a request; a hang, a crash and garbage become answers, too, after which there is
+  // no worker.
+  Reply Ask(const Request& request, std::chrono::milliseconds timeout);
+  Reply Lost(CandidateStatus status, int id, std::string error);
+  Reply AdmitOne(int id, const WirePlan& plan, bool check);
+  bool Readmit(std::span<const int> ids, std::map<int, Measurement>& rejected);
+
+  const WorkerClientOptions options_;
+  OpenRequest problem_;
+  WirePlan judge_;
+  std::unique_ptr<ChildProcess> child_;
+  std::map<int, WirePlan> admitted_;  // by any worker
+  std::map<int, bool> loaded_;        // in the present one
+  absl::Status status_;
+  std::string method_;
+  std::string note_;
+  int restarts_ = -1;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_WORKER_WORKER_CLIENT_H_
