@@ -1,5 +1,6 @@
 #include "runtime/conform/cases.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
@@ -106,7 +107,8 @@ absl::StatusOr<std::vector<ConformCase>> ConformCases(const OpSpec& op) {
   for (size_t i = 0; i < edges.size(); ++i) {
     const std::vector<DType>& dtypes =
         edges[i].dtypes.empty() ? op.inputs[0].dtypes : edges[i].dtypes;
-    for (const DType dtype : dtypes) {
+    for (const DType dtype : op.inputs[0].dtypes) {
+      if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) continue;
       TW_ASSIGN_OR_RETURN(ConformCase entry,
                           MakeCase(op, edges[i], dtype, "edge/" + edges[i].label));
       cases.push_back(std::move(entry));
