@@ -137,8 +137,11 @@ class Manifest {
  public:
   // Parses one YAML document of operators. Errors read "file:line: op.field: what".
   static absl::StatusOr<Manifest> FromYaml(std::string_view text, std::string_view file);
-  // The generated tables; parses no YAML.
+  // The generated tables; parses no YAML. Each operator is built when it is first asked for, and
+  // lives as long as the process. Both give the same objects.
   static const std::vector<OpSpec>& BuiltinOps();
+  static const OpSpec* FindBuiltin(std::string_view name);  // null if there is none
+  static const std::vector<std::string_view>& BuiltinNames();
 
   const std::vector<OpSpec>& ops() const { return ops_; }
 

@@ -56,6 +56,16 @@ TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
   EXPECT_EQ(calls, 43);
 }
 
+TEST(BuiltinOpsTest, FindsTheSameObjects) {
+  ASSERT_EQ(Manifest::BuiltinNames().size(), Manifest::BuiltinOps().size());
+  for (size_t i = 0; i < Manifest::BuiltinNames().size(); ++i) {
+    const OpSpec* op = Manifest::FindBuiltin(Manifest::BuiltinNames()[i]);
+    EXPECT_EQ(op, &Manifest::BuiltinOps()[i]);
+    EXPECT_EQ(op->name, Manifest::BuiltinNames()[i]);
+  }
+  EXPECT_EQ(Manifest::FindBuiltin("NoSuchOp"), nullptr);
+}
+
 // The generated tables carry what the YAML says.
 TEST(BuiltinOpsTest, TablesCarryTheEntries) {
   const OpSpec& gemm = Op("GemmFwdOp");

@@ -1,4 +1,4 @@
-// Manifest entries as C++ that builds them.
+// Manifest entries as C++ functions that fill an OpSpec.
 #include <array>
 #include <iomanip>
 #include <limits>
@@ -166,17 +166,20 @@ absl::StatusOr<std::vector<OpSpec>> LoadOps(const std::vector<Input>& inputs) {
 
 absl::StatusOr<std::string> GenerateOps(const std::vector<Input>& inputs) {
   TW_ASSIGN_OR_RETURN(const std::vector<OpSpec> ops, LoadOps(inputs));
-  std::string out = Cat(kNotice, "#include \"manifest/op_spec.h\"\n\nnamespace tilewright {\n",
-                        "namespace {\n\n");
+  std::string out =
+      Cat(kNotice, "#include \"manifest/builtin_table.h\"\n\nnamespace tilewright {\n",
+          "namespace {\n\n");
   for (const OpSpec& op : ops) {
-    out += Cat("OpSpec Make", op.name, "() {\n  OpSpec op;\n", ScalarFields(op), ListFields(op),
-               "  return op;\n}\n\n");
+    out += Cat("void Fill", op.name, "(OpSpec& op) {\n", ScalarFields(op), ListFields(op), "}\n\n");
   }
-  out += Cat("}  // namespace\n\nconst std::vector<OpSpec>& Manifest::BuiltinOps() {\n",
-             "  static const std::vector<OpSpec> ops = [] {\n    std::vector<OpSpec> made;\n",
-             "    made.reserve(", ops.size(), ");\n");
-  for (const OpSpec& op : ops) out += Cat("    made.push_back(Make", op.name, "());\n");
-  return out + "    return made;\n  }();\n  return ops;\n}\n\n}  // namespace tilewright\n";
+  out += Cat("constexpr std::array<BuiltinOp, ", ops.size(), "> kOps = {{\n");
+  for (const OpSpec& op : ops) {
+    out += Cat("    {", Quoted(op.name), ", Fill", op.name, "},\n");
+  }
+  return out +
+         "}};\n\n}  // namespace\n\n"
+         "std::span<const BuiltinOp> BuiltinTable() { return kOps; }\n\n}  // namespace "
+         "tilewright\n";
 }
 
 }  // namespace tilewright::generator
