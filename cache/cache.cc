@@ -1,42 +1,20 @@
 #include "cache/cache.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <filesystem>
 #include <map>
-#include <set>
 #include <thread>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
-#include "cache/layers.h"
+#include "cache/cache_impl.h"
 #include "cache/place.h"
-#include "cache/repair.h"
 #include "cache/rows.h"
-#include "cache/schema.h"
-#include "cache/transfer.h"
 #include "manifest/status.h"
 
 namespace tilewright {
 namespace {
 
 constexpr int64_t kSecondsPerDay = 86400;
-constexpr size_t kMergeBatch = 64;
-
-// What one process has of the cache. A forked child makes its own and leaks its parent's: SQLite
-// connections must not be used, nor closed, in a child.
-struct ProcessState {
-  pid_t pid = 0;
-  absl::Mutex mutex;
-  std::unique_ptr<Layers> layers ABSL_GUARDED_BY(mutex);
-  // Compile locks where there is no lock file.
-  std::set<std::string, std::less<>> compiling ABSL_GUARDED_BY(mutex);
-};
 
 class FileCompileLock : public CompileLock {
  public:
@@ -60,75 +38,32 @@ class MemoryCompileLock : public CompileLock {
   std::string key_;
 };
 
-class CacheImpl : public Cache {
+// Bounded pauses between looks at a lock that another holds.
+class Backoff {
  public:
-  explicit CacheImpl(CacheOptions options) : options_(std::move(options)) {}
-  ~CacheImpl() override {
-    ProcessState* state = state_.load();
-    if (state == nullptr || state->pid != getpid()) return;
-    { Session flush(*this); }
-    delete state;
+  void Pause() {
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min(pause_ * 2, std::chrono::milliseconds(20));
   }
-
-  absl::Status Start() {
-    TW_ASSIGN_OR_RETURN(ProcessState * state, NewState(false));
-    state_ = state;
-    Session tell(*this);
-    return absl::OkStatus();
-  }
-
-  std::optional<KernelRow> FindKernel(std::string_view key) override;
-  bool HasKernel(std::string_view key) override;
-  absl::Status PutKernel(const KernelRow& row) override;
-  std::optional<WinnerRow> FindWinner(std::string_view problem_key) override;
-  std::vector<WinnerRow> Winners(std::string_view op, std::string_view dtypes,
-                                 std::string_view device) override;
-  absl::Status PutWinner(const WinnerRow& row) override;
-  std::vector<TrialRow> Trials(std::string_view problem_key) override;
-  absl::Status PutTrials(const std::vector<TrialRow>& rows) override;
-  std::vector<KernelRow> AllKernels() override;
-  std::vector<WinnerRow> AllWinners() override;
-  absl::StatusOr<std::unique_ptr<CompileLock>> LockCompile(
-      std::string_view key, std::chrono::milliseconds timeout) override;
-  CacheStats Stats() override;
-  CheckReport Check() override;
-  absl::StatusOr<int64_t> Gc(int64_t max_bytes) override;
-  absl::Status Export(const std::string& path) override;
-  absl::StatusOr<MergeReport> Merge(const std::string& path) override;
-  absl::StatusOr<CacheDiff> Diff(const std::string& path) override;
 
  private:
-  // The layers of this process, locked. Messages are logged after the lock is released, so that a
-  // logger may use the cache.
-  class Session {
-   public:
-    explicit Session(CacheImpl& cache) : cache_(cache), state_(cache.State()) {
-      state_->mutex.Lock();
-    }
-    ~Session() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      std::vector<std::string> messages = state_->layers->TakeMessages();
-      state_->mutex.Unlock();
-      if (!cache_.options_.log) return;
-      for (const std::string& message : messages) cache_.options_.log(message);
-    }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    Layers* operator->() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return state_->layers.get(); }
-
-   private:
-    CacheImpl& cache_;
-    ProcessState* state_;
-  };
-
-  absl::StatusOr<ProcessState*> NewState(bool forked) const;
-  ProcessState* State();
-  absl::StatusOr<std::unique_ptr<CompileLock>> LockInMemory(
-      std::string_view key, std::chrono::steady_clock::time_point deadline);
-  absl::Status MergeBatch(std::vector<KernelRow>& batch, MergeReport& report);
-
-  const CacheOptions options_;
-  std::atomic<ProcessState*> state_ = nullptr;
+  std::chrono::milliseconds pause_{1};
 };
+
+}  // namespace
+
+CacheImpl::~CacheImpl() {
+  ProcessState* state = state_.load();
+  // A forked child that never used the cache has its parent's state, which is not its to close.
+  if (state != nullptr && state->pid == getpid()) delete state;
+}
+
+absl::Status CacheImpl::Start() {
+  TW_ASSIGN_OR_RETURN(ProcessState * state, NewState(false));
+  state_ = state;
+  Session tell(*this);
+  return absl::OkStatus();
+}
 
 absl::StatusOr<ProcessState*> CacheImpl::NewState(bool forked) const {
   auto state = std::make_unique<ProcessState>();
@@ -146,18 +81,6 @@ ProcessState* CacheImpl::State() {
   delete mine;  // another thread of this child was faster
   return state;
 }
-
-// Bounded pauses between looks at a lock that another holds.
-class Backoff {
- public:
-  void Pause() {
-    std::this_thread::sleep_for(pause_);
-    pause_ = std::min(pause_ * 2, std::chrono::milliseconds(20));
-  }
-
- private:
-  std::chrono::milliseconds pause_{1};
-};
 
 std::optional<KernelRow> CacheImpl::FindKernel(std::string_view key) {
   Session layers(*this);
@@ -290,15 +213,16 @@ std::vector<WinnerRow> CacheImpl::AllWinners() {
 absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockCompile(
     std::string_view key, std::chrono::milliseconds timeout) {
   auto deadline = std::chrono::steady_clock::now() + timeout;
-  bool shared = !options_.path.empty() && !options_.read_only && State() != nullptr;
+  bool shared = !options_.path.empty() && !options_.read_only;
   auto lock = shared ? ByteLock::Open(LockPath(options_.path))
                      : absl::StatusOr<ByteLock>(absl::UnavailableError("memory only"));
   if (!lock.ok()) return LockInMemory(key, deadline);
   for (Backoff backoff;; backoff.Pause()) {
     auto taken = lock->TryLock(CompileLockOffset(key));
     if (!taken.ok()) return LockInMemory(key, deadline);
-    // Looked at after the lock was taken: its last owner may have just stored the kernel.
-    if (HasKernel(key)) return nullptr;
+    // Looked at after the lock was taken: its last owner may have just stored the kernel. The row
+    // is read whole, since a damaged one is to be compiled again.
+    if (HasKernel(key) && FindKernel(key)) return nullptr;
     if (*taken) return std::make_unique<FileCompileLock>(std::move(lock).value());
     if (std::chrono::steady_clock::now() >= deadline) break;
   }
@@ -317,7 +241,7 @@ absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockInMemory(
     }
     std::unique_ptr<CompileLock> held;
     if (taken) held = std::make_unique<MemoryCompileLock>(state, std::string(key));
-    if (HasKernel(key)) return nullptr;
+    if (HasKernel(key) && FindKernel(key)) return nullptr;
     if (taken) return held;
     if (std::chrono::steady_clock::now() >= deadline) break;
   }
@@ -325,175 +249,14 @@ absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockInMemory(
       Cat("kernel cache: another thread still compiles kernel ", key));
 }
 
-CacheStats CacheImpl::Stats() {
-  Session layers(*this);
-  CacheStats stats;
-  layers->Read([](Store&) -> absl::StatusOr<bool> { return true; });  // reopens if need be
-  stats.path = options_.path;
-  stats.mode = layers->mode();
-  stats.schema_version = SchemaVersion();
-  for (Store* store : {layers->file(), layers->memory()}) {
-    if (store == nullptr) continue;
-    Connection& db = store->db();
-    stats.kernels += db.QueryInt("SELECT count(*) FROM kernels").value_or(0);
-    stats.winners += db.QueryInt("SELECT count(*) FROM winners").value_or(0);
-    stats.trials += db.QueryInt("SELECT count(*) FROM trials").value_or(0);
-    stats.cubin_bytes +=
-        db.QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes").value_or(0);
-  }
-  if (!options_.path.empty()) {
-    stats.file_bytes = FileBytes(options_.path) + FileBytes(options_.path + "-wal");
-  }
-  stats.quarantined = layers->quarantined();
-  return stats;
-}
-
-CheckReport CacheImpl::Check() {
-  Session layers(*this);
-  CheckReport report;
-  std::string broken;
-  layers->Read([&](Store& store) -> absl::StatusOr<bool> {
-    auto count = [&](auto&&...) {
-      ++report.rows_checked;
-      return absl::OkStatus();
-    };
-    for (absl::Status status :
-         {store.VisitKernels(true, count), store.VisitWinners(count), store.VisitTrials(count)}) {
-      if (!status.ok()) report.problems.emplace_back(status.message());
-    }
-    for (const std::string& row : store.PeekDamage()) {
-      report.problems.push_back(row + ": the checksum does not match");
-    }
-    auto verdict = store.db().QueryText("PRAGMA integrity_check(1)");
-    std::string text = verdict.ok() ? *verdict : std::string(verdict.status().message());
-    if (text != "ok") {
-      report.problems.push_back(Cat("file: ", text));
-      if (&store == layers->file()) broken = text;
-    }
-    return false;
-  });
-  if (!broken.empty() && layers->FileIsWritable()) layers->RepairFile(broken);
-  return report;
-}
-
-absl::StatusOr<int64_t> CacheImpl::Gc(int64_t max_bytes) {
-  if (max_bytes < 0) {
-    return InvalidArgument("kernel cache: gc: expected max_bytes of at least 0, got ", max_bytes);
-  }
-  Session layers(*this);
-  return layers->Shrink(max_bytes, "");
-}
-
-absl::Status CacheImpl::Export(const std::string& path) {
-  if (IdOf(path) != FileId{} && IdOf(path) == IdOf(options_.path)) {
-    return InvalidArgument("kernel cache: export: expected another path than the cache's own, got ",
-                           path);
-  }
-  Session layers(*this);
-  std::string partial = Cat(path, ".partial-", getpid());
-  unlink(partial.c_str());
-  TW_RETURN_IF_ERROR(CreateFile(partial));
-  absl::Status status = [&]() -> absl::Status {
-    TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> out,
-                        Store::Open(partial, Connection::Mode::kReadWrite, options_.busy_timeout));
-    return out->Write([&] {
-      absl::Status copied;
-      layers->Read([&](Store& store) -> absl::StatusOr<bool> {
-        absl::Status status = CopyRows(store, *out, Conflict::kKeep);
-        if (!status.ok() && !absl::IsDataLoss(status)) copied = status;
-        return status.ok() ? absl::StatusOr<bool>(false) : status;
-      });
-      return copied;
-    });
-  }();
-  // Made to be shipped: readable by all.
-  if (status.ok() && (chmod(partial.c_str(), 0644) != 0 || rename(partial.c_str(), path.c_str()))) {
-    status = ResourceExhausted("kernel cache: export: cannot write ", path, ": ", strerror(errno));
-  }
-  if (!status.ok()) unlink(partial.c_str());
-  return status;
-}
-
-absl::Status CacheImpl::MergeBatch(std::vector<KernelRow>& batch, MergeReport& report) {
-  Session layers(*this);
-  int64_t added = 0;
-  TW_RETURN_IF_ERROR(layers->Write([&](Store& store) -> absl::Status {
-    added = 0;
-    for (const KernelRow& row : batch) {
-      TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutKernel(row, Conflict::kBetter));
-      if (outcome == Outcome::kAdded) ++added;
-    }
-    return absl::OkStatus();
-  }));
-  report.kernels_added += added;
-  batch.clear();
-  return absl::OkStatus();
-}
-
-// Another cache file; where it is damaged, what can be salvaged of it.
-absl::StatusOr<std::unique_ptr<Store>> OpenForeign(const std::string& path) {
-  if (IdOf(path) == FileId{}) return NotFound("kernel cache: no file at ", path);
-  auto store = OpenReadOnlyStore(path, std::chrono::seconds(5));
-  if (store.ok()) {
-    auto verdict = (*store)->db().QueryText("PRAGMA quick_check(1)");
-    if (verdict.ok() && *verdict == "ok") return store;
-  } else if (!absl::IsDataLoss(store.status())) {
-    return store.status();
-  }
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> salvaged, Store::OpenMemory());
-  TW_RETURN_IF_ERROR(Salvage(path, path + "-wal", *salvaged).status());
-  return salvaged;
-}
-
-absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
-  MergeReport report;
-  if (!options_.path.empty() && IdOf(path) == IdOf(options_.path) && IdOf(path) != FileId{}) {
-    return report;
-  }
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> from, OpenForeign(path));
-  std::vector<KernelRow> batch;
-  TW_ASSIGN_OR_RETURN(ForeignRows rows, ReadForeign(*from, [&](KernelRow row) {
-                        batch.push_back(std::move(row));
-                        return batch.size() < kMergeBatch ? absl::OkStatus()
-                                                          : MergeBatch(batch, report);
-                      }));
-  TW_RETURN_IF_ERROR(MergeBatch(batch, report));
-  report.rejected = std::move(rows.rejected);
-  MergeReport counted;
-  Session layers(*this);
-  TW_RETURN_IF_ERROR(layers->Write([&](Store& store) -> absl::Status {
-    counted = report;
-    for (const WinnerRow& row : rows.winners) {
-      TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutWinner(row, Conflict::kBetter));
-      counted.winners_added += outcome == Outcome::kAdded ? 1 : 0;
-      counted.winners_replaced += outcome == Outcome::kReplaced ? 1 : 0;
-    }
-    for (const TrialRow& row : rows.trials) {
-      TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutTrial(row, Conflict::kBetter));
-      counted.trials_added += outcome == Outcome::kAdded ? 1 : 0;
-    }
-    return absl::OkStatus();
-  }));
-  layers->EnforceLimit("");
-  return counted;
-}
-
-absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> other, OpenForeign(path));
-  Summaries right;
-  TW_RETURN_IF_ERROR(Summarize(*other, right));
-  Summaries left;
-  Session layers(*this);
-  layers->Read([&](Store& store) -> absl::StatusOr<bool> {
-    TW_RETURN_IF_ERROR(Summarize(store, left));
-    return false;
-  });
-  return Compare(left, right);
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Cache>> Cache::Open(CacheOptions options) {
+  if (!options.path.empty()) {
+    // One name for the file, whatever the current folder becomes and wherever links lead: SQLite
+    // names the WAL by it, and so does everything here.
+    std::error_code error;
+    auto canonical = std::filesystem::weakly_canonical(options.path, error);
+    if (!error) options.path = canonical.string();
+  }
   auto cache = std::make_unique<CacheImpl>(std::move(options));
   TW_RETURN_IF_ERROR(cache->Start());
   return cache;

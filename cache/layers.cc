@@ -79,8 +79,8 @@ std::string Layers::mode() const {
   return file_->writable() ? journal_mode_ : "read-only";
 }
 
-void Layers::Say(std::string message) {
-  if (said_.insert(message).second) messages_.push_back(std::move(message));
+void Layers::Say(std::string topic, std::string message) {
+  if (said_.insert(std::move(topic)).second) messages_.push_back(std::move(message));
 }
 
 std::vector<std::string> Layers::TakeMessages() { return std::exchange(messages_, {}); }
@@ -88,14 +88,16 @@ std::vector<std::string> Layers::TakeMessages() { return std::exchange(messages_
 void Layers::NoteDamage(Store& store, std::string_view where) {
   for (const std::string& row : store.TakeDamage()) {
     ++quarantined_;
-    Say(Cat("kernel cache ", where, ": ", row, " was damaged and is ignored; it will be rebuilt"));
+    Say(Cat("row ", where), Cat("kernel cache ", where, ": ", row,
+                                " was damaged and is ignored, to be rebuilt; further damaged rows "
+                                "are counted without a word"));
   }
 }
 
 void Layers::GoWithoutFile(std::string_view why) {
   file_.reset();
   retry_at_ = Clock::now() + kRetryAfter;
-  Say(Cat("kernel cache ", options_.path, ": results are kept in memory only: ", why));
+  Say("memory", Cat("kernel cache ", options_.path, ": results are kept in memory only: ", why));
 }
 
 void Layers::OpenReadOnly(std::string_view why_not_writable) {
@@ -107,13 +109,14 @@ void Layers::OpenReadOnly(std::string_view why_not_writable) {
   }
   file_ = std::move(store).value();
   if (!why_not_writable.empty()) {
-    Say(Cat("kernel cache ", options_.path,
-            ": read-only, new results are kept in memory only: ", why_not_writable));
+    Say("read-only", Cat("kernel cache ", options_.path,
+                         ": read-only, new results are kept in memory only: ", why_not_writable));
   }
 }
 
 void Layers::OpenSnapshot() {
-  Say(Cat("kernel cache ", options_.path,
+  Say("fork",
+      Cat("kernel cache ", options_.path,
           ": this process was forked from one that uses it; it reads a snapshot and keeps new "
           "results in memory only"));
   auto store = Store::Open(options_.path, Connection::Mode::kImmutable, options_.busy_timeout);
@@ -126,7 +129,8 @@ void Layers::OpenSeeds() {
     if (store.ok()) {
       seeds_.push_back({path, std::move(store).value()});
     } else {
-      Say(Cat("kernel cache seed ", path, " is not used: ", Words(store.status())));
+      Say(Cat("open ", path),
+          Cat("kernel cache seed ", path, " is not used: ", Words(store.status())));
     }
   }
 }
@@ -212,7 +216,8 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
     return absl::OkStatus();
   }
   ++quarantined_;
-  Say(Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", report->rows_kept,
+  Say(Cat("repair ", repairs_),
+      Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", report->rows_kept,
           " rows were kept, the damaged file is ", report->set_aside));
   return OpenLocked(false);
 }
@@ -237,6 +242,10 @@ void Layers::RepairFile(std::string_view reason) {
 }
 
 void Layers::Refresh() {
+  if (impatient_ && Clock::now() >= patient_at_) {
+    impatient_ = false;
+    if (file_ != nullptr) file_->db().SetBusyTimeout(options_.busy_timeout);
+  }
   if (options_.path.empty() || options_.read_only || snapshot_) return;
   bool replaced = FileIsWritable() && IdOf(options_.path) != file_id_;
   bool retry = retry_at_.has_value() && Clock::now() >= *retry_at_;
@@ -247,7 +256,7 @@ void Layers::Refresh() {
 
 void Layers::ShortenWaits() {
   patient_at_ = Clock::now() + kRetryAfter;
-  if (FileIsWritable()) file_->db().SetBusyTimeout(kImpatientTimeout);
+  if (file_ != nullptr) file_->db().SetBusyTimeout(kImpatientTimeout);
   impatient_ = true;
 }
 
@@ -261,14 +270,18 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
       RepairFile(Words(done.status()));
       if (file_ != nullptr) done = read(*file_);
     }
-    if (!done.ok()) Say(Cat("kernel cache ", options_.path, ": ", Words(done.status())));
+    if (absl::IsUnavailable(done.status())) ShortenWaits();
+    if (!done.ok()) Say("read", Cat("kernel cache ", options_.path, ": ", Words(done.status())));
     if (file_ != nullptr) NoteDamage(*file_, options_.path);
     if (done.value_or(false)) return;
   }
   for (Seed& seed : seeds_) {
     auto done = read(*seed.store);
     NoteDamage(*seed.store, seed.path);
-    if (!done.ok()) Say(Cat("kernel cache seed ", seed.path, ": ", Words(done.status())));
+    if (!done.ok()) {
+      Say(Cat("read ", seed.path),
+          Cat("kernel cache seed ", seed.path, ": ", Words(done.status())));
+    }
     if (done.value_or(false)) return;
   }
 }
@@ -293,10 +306,6 @@ absl::Status Layers::WriteMemory(const std::function<absl::Status(Store&)>& writ
 absl::Status Layers::Write(const std::function<absl::Status(Store&)>& write) {
   Refresh();
   if (!FileIsWritable()) return WriteMemory(write);
-  if (impatient_ && Clock::now() >= patient_at_) {
-    impatient_ = false;
-    file_->db().SetBusyTimeout(options_.busy_timeout);
-  }
   absl::Status status = WriteFile(write);
   if (absl::IsDataLoss(status)) {
     RepairFile(Words(status));
@@ -308,8 +317,8 @@ absl::Status Layers::Write(const std::function<absl::Status(Store&)>& write) {
   }
   if (absl::IsInvalidArgument(status)) return status;
   if (absl::IsUnavailable(status)) ShortenWaits();
-  Say(Cat("kernel cache ", options_.path,
-          " cannot be written, new results are kept in memory: ", Words(status)));
+  Say("write", Cat("kernel cache ", options_.path,
+                   " cannot be written, new results are kept in memory: ", Words(status)));
   return WriteMemory(write);
 }
 
@@ -343,7 +352,8 @@ void Layers::EnforceLimit(std::string_view keep_key) {
   // A tenth is cleared beyond the need, so that not every put has to.
   auto deleted = Shrink(options_.max_bytes - options_.max_bytes / 10, keep_key);
   if (!deleted.ok()) {
-    Say(Cat("kernel cache ", options_.path, ": cannot be shrunk: ", Words(deleted.status())));
+    Say("shrink",
+        Cat("kernel cache ", options_.path, ": cannot be shrunk: ", Words(deleted.status())));
   }
 }
 

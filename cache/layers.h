@@ -52,8 +52,8 @@ class Layers {
   int64_t quarantined() const { return quarantined_; }
   int64_t NowUnix() const;
 
-  // Adds a message to be logged, unless it was said before.
-  void Say(std::string message);
+  // Adds a message to be logged, unless one on this topic was.
+  void Say(std::string topic, std::string message);
   std::vector<std::string> TakeMessages();
   // Counts and tells the damaged rows that `store` took out.
   void NoteDamage(Store& store, std::string_view where);

@@ -63,8 +63,8 @@ class ResetGuard {
   Statement& statement_;
 };
 
-// A connection. Movable; not thread-safe. Untrusted files are safe to read: their schema may call no
-// unsafe function, and values are bounded.
+// A connection. Movable; not thread-safe. Untrusted files are safe to read: their schema may call
+// no unsafe function, and values are bounded.
 class Connection {
  public:
   enum class Mode : uint8_t {

@@ -1,0 +1,190 @@
+// What the command line does with a cache: statistics, checking, collecting, moving rows.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "cache/cache_impl.h"
+#include "cache/place.h"
+#include "cache/repair.h"
+#include "cache/schema.h"
+#include "cache/transfer.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+constexpr size_t kMergeBatch = 64;
+
+// Another cache file; where it is damaged, what can be salvaged of it.
+absl::StatusOr<std::unique_ptr<Store>> OpenForeign(const std::string& path) {
+  if (IdOf(path) == FileId{}) return NotFound("kernel cache: no file at ", path);
+  auto store = OpenReadOnlyStore(path, std::chrono::seconds(5));
+  if (store.ok()) {
+    auto verdict = (*store)->db().QueryText("PRAGMA quick_check(1)");
+    if (verdict.ok() && *verdict == "ok") return store;
+  } else if (!absl::IsDataLoss(store.status())) {
+    return store.status();
+  }
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> salvaged, Store::OpenMemory());
+  TW_RETURN_IF_ERROR(Salvage(path, path + "-wal", *salvaged).status());
+  return salvaged;
+}
+
+}  // namespace
+
+CacheStats CacheImpl::Stats() {
+  Session layers(*this);
+  CacheStats stats;
+  layers->Read([](Store&) -> absl::StatusOr<bool> { return true; });  // reopens if need be
+  stats.path = options_.path;
+  stats.mode = layers->mode();
+  stats.schema_version = SchemaVersion();
+  for (Store* store : {layers->file(), layers->memory()}) {
+    if (store == nullptr) continue;
+    Connection& db = store->db();
+    stats.kernels += db.QueryInt("SELECT count(*) FROM kernels").value_or(0);
+    stats.winners += db.QueryInt("SELECT count(*) FROM winners").value_or(0);
+    stats.trials += db.QueryInt("SELECT count(*) FROM trials").value_or(0);
+    stats.cubin_bytes +=
+        db.QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes").value_or(0);
+  }
+  if (!options_.path.empty()) {
+    stats.file_bytes = FileBytes(options_.path) + FileBytes(options_.path + "-wal");
+  }
+  stats.quarantined = layers->quarantined();
+  return stats;
+}
+
+CheckReport CacheImpl::Check() {
+  Session layers(*this);
+  CheckReport report;
+  std::string broken;
+  layers->Read([&](Store& store) -> absl::StatusOr<bool> {
+    auto count = [&](auto&&...) {
+      ++report.rows_checked;
+      return absl::OkStatus();
+    };
+    for (absl::Status status :
+         {store.VisitKernels(true, count), store.VisitWinners(count), store.VisitTrials(count)}) {
+      if (!status.ok()) report.problems.emplace_back(status.message());
+    }
+    for (const std::string& row : store.PeekDamage()) {
+      report.problems.push_back(row + ": the checksum does not match");
+    }
+    auto verdict = store.db().QueryText("PRAGMA integrity_check(1)");
+    std::string text = verdict.ok() ? *verdict : std::string(verdict.status().message());
+    if (text != "ok") {
+      report.problems.push_back(Cat("file: ", text));
+      if (&store == layers->file()) broken = text;
+    }
+    return false;
+  });
+  if (!broken.empty() && layers->FileIsWritable()) layers->RepairFile(broken);
+  return report;
+}
+
+absl::StatusOr<int64_t> CacheImpl::Gc(int64_t max_bytes) {
+  if (max_bytes < 0) {
+    return InvalidArgument("kernel cache: gc: expected max_bytes of at least 0, got ", max_bytes);
+  }
+  Session layers(*this);
+  return layers->Shrink(max_bytes, "");
+}
+
+absl::Status CacheImpl::Export(const std::string& path) {
+  if (IdOf(path) != FileId{} && IdOf(path) == IdOf(options_.path)) {
+    return InvalidArgument("kernel cache: export: expected another path than the cache's own, got ",
+                           path);
+  }
+  Session layers(*this);
+  std::string partial = Cat(path, ".partial-", getpid());
+  unlink(partial.c_str());
+  TW_RETURN_IF_ERROR(CreateFile(partial));
+  absl::Status status = [&]() -> absl::Status {
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> out,
+                        Store::Open(partial, Connection::Mode::kReadWrite, options_.busy_timeout));
+    return out->Write([&] {
+      absl::Status copied;
+      layers->Read([&](Store& store) -> absl::StatusOr<bool> {
+        absl::Status status = CopyRows(store, *out, Conflict::kKeep);
+        if (!status.ok() && !absl::IsDataLoss(status)) copied = status;
+        return status.ok() ? absl::StatusOr<bool>(false) : status;
+      });
+      return copied;
+    });
+  }();
+  // Made to be shipped: readable by all.
+  if (status.ok() && (chmod(partial.c_str(), 0644) != 0 || rename(partial.c_str(), path.c_str()))) {
+    status = ResourceExhausted("kernel cache: export: cannot write ", path, ": ", strerror(errno));
+  }
+  if (!status.ok()) unlink(partial.c_str());
+  return status;
+}
+
+absl::Status CacheImpl::MergeBatch(std::vector<KernelRow>& batch, MergeReport& report) {
+  Session layers(*this);
+  int64_t added = 0;
+  TW_RETURN_IF_ERROR(layers->Write([&](Store& store) -> absl::Status {
+    added = 0;
+    for (const KernelRow& row : batch) {
+      TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutKernel(row, Conflict::kBetter));
+      if (outcome == Outcome::kAdded) ++added;
+    }
+    return absl::OkStatus();
+  }));
+  report.kernels_added += added;
+  batch.clear();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
+  MergeReport report;
+  if (!options_.path.empty() && IdOf(path) == IdOf(options_.path) && IdOf(path) != FileId{}) {
+    return report;
+  }
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> from, OpenForeign(path));
+  std::vector<KernelRow> batch;
+  TW_ASSIGN_OR_RETURN(ForeignRows rows, ReadForeign(*from, [&](KernelRow row) {
+                        batch.push_back(std::move(row));
+                        return batch.size() < kMergeBatch ? absl::OkStatus()
+                                                          : MergeBatch(batch, report);
+                      }));
+  TW_RETURN_IF_ERROR(MergeBatch(batch, report));
+  report.rejected = std::move(rows.rejected);
+  MergeReport counted;
+  Session layers(*this);
+  TW_RETURN_IF_ERROR(layers->Write([&](Store& store) -> absl::Status {
+    counted = report;
+    for (const WinnerRow& row : rows.winners) {
+      TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutWinner(row, Conflict::kBetter));
+      counted.winners_added += outcome == Outcome::kAdded ? 1 : 0;
+      counted.winners_replaced += outcome == Outcome::kReplaced ? 1 : 0;
+    }
+    for (const TrialRow& row : rows.trials) {
+      TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutTrial(row, Conflict::kBetter));
+      counted.trials_added += outcome == Outcome::kAdded ? 1 : 0;
+    }
+    return absl::OkStatus();
+  }));
+  layers->EnforceLimit("");
+  return counted;
+}
+
+absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> other, OpenForeign(path));
+  Summaries right;
+  TW_RETURN_IF_ERROR(Summarize(*other, right));
+  Summaries left;
+  Session layers(*this);
+  layers->Read([&](Store& store) -> absl::StatusOr<bool> {
+    TW_RETURN_IF_ERROR(Summarize(store, left));
+    return false;
+  });
+  return Compare(left, right);
+}
+
+}  // namespace tilewright
