@@ -186,7 +186,7 @@ class Conformance {
   absl::Status RunConfigs(CudaStream stream, const OpSpec& op, const ConformCase& entry) {
     const Recipe* recipe = served_.FindRecipe(op.name);
     if (recipe == nullptr) return FailedPrecondition(op.name, ": no recipe");
-    ReferenceFunction reference = BuiltinReference(op.name);
+    ReferenceFunction reference = served_.FindReference(op.name);
     if (!reference) return FailedPrecondition(op.name, ": no reference");
     TW_ASSIGN_OR_RETURN(const std::vector<Planned> plans, PlanConfigs(*recipe, entry));
     TW_ASSIGN_OR_RETURN(CaseRunner runner,

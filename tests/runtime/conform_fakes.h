@@ -11,6 +11,7 @@
 
 #include "cache/cache.h"
 #include "kernel_templates/recipe.h"
+#include "runtime/kernel_store.h"
 #include "runtime/runtime.h"
 #include "tests/runtime/fake_driver.h"
 
@@ -71,6 +72,11 @@ class FakeHostRuntime : public Runtime {
   absl::Status Register(CustomOp) override { return absl::UnimplementedError("fake"); }
   RuntimeCounters Counters() const override { return {}; }
   Cache& cache() override { return *cache_; }
+  KernelStore& kernels() override { return kernels_; }
+  Driver& driver() override { return *driver_; }
+  ReferenceFunction FindReference(std::string_view op) const override {
+    return BuiltinReference(op);
+  }
   absl::StatusOr<DeviceProfile> Device(int) override { return BuiltinDeviceProfile("h200"); }
 
  private:
@@ -79,6 +85,7 @@ class FakeHostRuntime : public Runtime {
   const Recipe* const recipe_;
   const Fault fault_;
   std::unique_ptr<Cache> cache_;
+  KernelStore kernels_{TemplateSet(), cache_.get(), nullptr};
 };
 
 }  // namespace tilewright
