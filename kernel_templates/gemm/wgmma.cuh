@@ -1,0 +1,265 @@
+// GEMM on Hopper's warp-group tensor cores (sm_90a): out = rows-operand * cols-operand^T.
+//
+// One warp loads tiles by TMA into a ring of kStages buffers; kMathGroups warp groups multiply them
+// and store the result. Operands may be K-major or MN-major; with kSwap the output is transposed on
+// its way out, so that few tokens can sit on wgmma's narrow N side.
+//   cooperative  the math groups share one tile, split by rows
+//   ping-pong    each math group owns every second tile: one stores while the other multiplies
+//   split-K      the CTAs of a cluster share one tile, split along K (one tile a CTA)
+#ifndef TILEWRIGHT_GEMM_WGMMA_CUH_
+#define TILEWRIGHT_GEMM_WGMMA_CUH_
+
+#include "device/base.cuh"
+#include "device/cluster.cuh"
+#include "device/mbarrier.cuh"
+#include "device/smem_desc.cuh"
+#include "device/tma.cuh"
+#include "device/warp.cuh"
+#include "device/wgmma.cuh"
+#include "gemm/params.cuh"
+#include "gemm/schedule.cuh"
+#include "gemm/wgmma_epilogue.cuh"
+
+namespace tilewright {
+
+inline constexpr int kWgmmaTileK = 64;  // one 128-byte swizzled row of 16-bit elements
+
+// What one math group holds.
+template <class Config>
+struct WgmmaTile {
+  using Element = typename Config::Element;
+  static constexpr bool kSwap = Config::kSwap;
+  static constexpr int kRows =
+      Config::kPingPong ? Config::kTileRows : Config::kTileRows / Config::kMathGroups;
+  static constexpr int kBlocks = kRows / 64;
+  static constexpr int kCols = Config::kTileCols;
+  static constexpr int kStagingBytes = kRows * kCols * 2;
+};
+
+// The shared-memory layout: stage buffers, output staging, barriers.
+template <class Config>
+struct WgmmaSmem {
+  static constexpr int kRowsBytes = Config::kTileRows * kSwizzleRowBytes;
+  // An MN-major operand comes in blocks of 64.
+  static constexpr int kColsBytes =
+      (Config::kMnMajorCols ? (Config::kTileCols + 63) / 64 * 64 : Config::kTileCols) *
+      kSwizzleRowBytes;
+  static constexpr int kStageBytes = kRowsBytes + (kColsBytes + 1023) / 1024 * 1024;
+  static constexpr int kLoadedBytes = kRowsBytes + kColsBytes;
+  static constexpr int kStagingOffset = Config::kStages * kStageBytes;
+  static constexpr int kStagingBytes =
+      Config::kSplitK ? 0 : Config::kMathGroups * WgmmaTile<Config>::kStagingBytes;
+  static constexpr int kBarrierOffset = kStagingOffset + kStagingBytes;
+
+  unsigned char* base;
+  __device__ __forceinline__ unsigned char* Rows(int stage) const {
+    return base + stage * kStageBytes;
+  }
+  __device__ __forceinline__ unsigned char* Cols(int stage) const {
+    return Rows(stage) + kRowsBytes;
+  }
+  __device__ __forceinline__ unsigned char* Staging(int group) const {
+    return base + kStagingOffset + group * WgmmaTile<Config>::kStagingBytes;
+  }
+  // Split-K partial sums reuse the stage buffers.
+  __device__ __forceinline__ unsigned char* Partials(int group) const {
+    return base + group * WgmmaTile<Config>::kBlocks * 64 * Config::kTileCols * 4;
+  }
+  __device__ __forceinline__ Barrier* Full(int stage) const {
+    return reinterpret_cast<Barrier*>(base + kBarrierOffset) + stage;
+  }
+  __device__ __forceinline__ Barrier* Empty(int stage) const {
+    return Full(Config::kStages + stage);
+  }
+};
+
+// The part of the work that a CTA does: tiles first, first + step, ... and k tiles [k_begin,
+// k_end).
+struct WgmmaWork {
+  TileSchedule schedule;
+  int first, step, k_begin, k_end;
+
+  template <bool kSplitK>
+  __device__ static __forceinline__ WgmmaWork Of(const WgmmaGemmParams& params) {
+    WgmmaWork work{{params.row_tiles, params.col_tiles, params.batches, params.group},
+                   static_cast<int>(blockIdx.x),
+                   static_cast<int>(gridDim.x),
+                   0,
+                   params.k_tiles};
+    if constexpr (kSplitK) {
+      const int ctas = ClusterSize();
+      const int rank = ClusterRank();
+      work.first /= ctas;
+      work.step = work.schedule.Count();
+      work.k_begin = static_cast<int>(static_cast<int64_t>(params.k_tiles) * rank / ctas);
+      work.k_end = static_cast<int>(static_cast<int64_t>(params.k_tiles) * (rank + 1) / ctas);
+    }
+    return work;
+  }
+};
+
+// Issues the loads of every tile. One thread.
+template <class Config>
+struct WgmmaProducer {
+  using Smem = WgmmaSmem<Config>;
+
+  template <bool kMnMajor, int kExtent>
+  __device__ static __forceinline__ void Load(unsigned char* smem, const TensorMap* map,
+                                              Barrier* barrier, int mn, int k, int batch) {
+    if constexpr (kMnMajor) {
+#pragma unroll
+      for (int i = 0; i < (kExtent + 63) / 64; ++i) {
+        TmaLoad3d(smem + i * kTileBlockBytes, map, barrier, mn + i * 64, k, batch);
+      }
+    } else {
+      TmaLoad3d(smem, map, barrier, k, mn, batch);
+    }
+  }
+
+  __device__ static __forceinline__ void Run(const Smem& smem, const WgmmaGemmParams& params,
+                                             const WgmmaWork& work) {
+    PipelineState<Config::kStages> pipe;
+    for (int index = work.first; index < work.schedule.Count(); index += work.step) {
+      const TileCoord tile = work.schedule.At(index);
+      for (int k = work.k_begin; k < work.k_end; ++k, pipe.Advance()) {
+        BarrierWait(smem.Empty(pipe.stage), pipe.parity ^ 1);
+        Barrier* full = smem.Full(pipe.stage);
+        BarrierArriveExpect(full, Smem::kLoadedBytes);
+        Load<Config::kMnMajorRows, Config::kTileRows>(smem.Rows(pipe.stage), &params.rows_map, full,
+                                                      tile.row * Config::kTileRows, k * kWgmmaTileK,
+                                                      tile.batch);
+        Load<Config::kMnMajorCols, Config::kTileCols>(smem.Cols(pipe.stage), &params.cols_map, full,
+                                                      tile.col * Config::kTileCols, k * kWgmmaTileK,
+                                                      tile.batch);
+      }
+    }
+  }
+};
+
+// One math group's multiplication of a tile.
+template <class Config>
+struct WgmmaMainloop {
+  using Tile = WgmmaTile<Config>;
+  using Smem = WgmmaSmem<Config>;
+  using Pipe = PipelineState<Config::kStages>;
+  using Instruction =
+      Wgmma<typename Config::Element, Tile::kCols, Config::kMnMajorRows, Config::kMnMajorCols>;
+
+  // Issues the products of one stage. `row_offset` is where the group's rows start, in bytes.
+  __device__ static __forceinline__ void Issue(float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                               const Smem& smem, int stage, int row_offset,
+                                               bool accumulate) {
+    const uint64_t a = MatrixDescriptor(SharedAddress(smem.Rows(stage)) + row_offset);
+    const uint64_t b = MatrixDescriptor(SharedAddress(smem.Cols(stage)));
+    WgmmaFence();
+#pragma unroll
+    for (int k = 0; k < kWgmmaTileK / 16; ++k) {
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        Instruction::Run(
+            acc[block],
+            a + block * kDescriptorStepBlock + k * kDescriptorStepK<Config::kMnMajorRows>,
+            b + k * kDescriptorStepK<Config::kMnMajorCols>, accumulate || k > 0);
+      }
+    }
+    WgmmaCommit();
+  }
+
+  // Drains k_tiles stages into acc; a stage is handed back once the product of the next one has
+  // been issued.
+  __device__ static __forceinline__ void Run(float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                             const Smem& smem, Pipe& pipe, int k_tiles,
+                                             int row_offset) {
+    const bool releases = threadIdx.x % 32 == 0;
+    int previous = -1;
+    for (int k = 0; k < k_tiles; ++k, pipe.Advance()) {
+      BarrierWait(smem.Full(pipe.stage), pipe.parity);
+      Issue(acc, smem, pipe.stage, row_offset, k > 0);
+      WgmmaWait<Config::kInFlight>();
+      if constexpr (Config::kInFlight == 0) {
+        if (releases) BarrierArrive(smem.Empty(pipe.stage));
+      } else {
+        if (releases && previous >= 0) BarrierArrive(smem.Empty(previous));
+        previous = pipe.stage;
+      }
+    }
+    if constexpr (Config::kInFlight != 0) {
+      WgmmaWait<0>();
+      if (releases && previous >= 0) BarrierArrive(smem.Empty(previous));
+    }
+  }
+};
+
+// A math group's share: for each of its tiles, multiply and store.
+template <class Config>
+__device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
+                                               const WgmmaGemmParams& params, const WgmmaWork& work,
+                                               int group) {
+  using Tile = WgmmaTile<Config>;
+  const int k_tiles = work.k_end - work.k_begin;
+  const int row_in_tile = Config::kPingPong ? 0 : group * Tile::kRows;
+  PipelineState<Config::kStages> pipe;
+  if (Config::kPingPong) pipe.Skip(group * k_tiles);
+  const int turns = Config::kPingPong ? Config::kMathGroups : 1;
+  const int begin = work.first + (Config::kPingPong ? group * work.step : 0);
+  for (int index = begin; index < work.schedule.Count(); index += turns * work.step) {
+    const TileCoord tile = work.schedule.At(index);
+    const int row = tile.row * Config::kTileRows + row_in_tile;
+    const int col = tile.col * Config::kTileCols;
+    float acc[Tile::kBlocks][Tile::kCols / 2];
+    WgmmaMainloop<Config>::Run(acc, smem, pipe, k_tiles, row_in_tile * kSwizzleRowBytes);
+    if constexpr (Config::kSplitK) {
+      NamedBarrierSync(1, Config::kMathGroups * 128);  // all are done with the stage buffers
+      ClusterReduction<Tile>::Publish(acc, smem.Partials(group));
+      ClusterSync();
+      ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, tile.batch);
+    } else {
+      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), &params.out_map, row, col, tile.batch,
+                               1 + group);
+    }
+    if (Config::kPingPong) pipe.Skip((turns - 1) * k_tiles);
+  }
+  if (!Config::kSplitK && threadIdx.x % 128 == 0) TmaStoreWaitRead();
+}
+
+template <class Config>
+__global__ __launch_bounds__(
+    (Config::kMathGroups + 1) * 128,
+    Config::kBlocksPerSm) void WgmmaGemmKernel(const __grid_constant__ WgmmaGemmParams params) {
+  static_assert(Config::kTileCols % (Config::kSwap ? 8 : 64) == 0 && Config::kTileCols <= 256);
+  static_assert(WgmmaTile<Config>::kRows % 64 == 0 && Config::kTileRows <= 256);
+  static_assert(Config::kStages > Config::kInFlight);
+  static_assert(!(Config::kPingPong && Config::kSplitK));
+  using Smem = WgmmaSmem<Config>;
+  extern __shared__ __align__(1024) unsigned char smem_bytes[];
+  const Smem smem{smem_bytes};
+  const int warp_group = ShuffleIndexBits(threadIdx.x / 128, 0);
+
+  if (threadIdx.x == 0) {
+    constexpr int kReleases = 4 * (Config::kPingPong ? 1 : Config::kMathGroups);
+    for (int stage = 0; stage < Config::kStages; ++stage) {
+      BarrierInit(smem.Full(stage), 1);
+      BarrierInit(smem.Empty(stage), kReleases);
+    }
+    BarrierInitFence();
+    TmaPrefetchMap(&params.rows_map);
+    TmaPrefetchMap(&params.cols_map);
+  }
+  CtaBarrier();
+
+  const WgmmaWork work = WgmmaWork::Of<Config::kSplitK>(params);
+  if (warp_group == Config::kMathGroups) {
+    if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
+    if (threadIdx.x == Config::kMathGroups * 128) WgmmaProducer<Config>::Run(smem, params, work);
+    __syncwarp();
+    if constexpr (Config::kSplitK) ClusterSync();
+  } else {
+    if constexpr (Config::kMathRegisters != 0) RegistersIncrease<Config::kMathRegisters>();
+    WgmmaMathGroup<Config>(smem, params, work, warp_group);
+  }
+  if constexpr (Config::kSplitK) ClusterSync();  // partials stay until every CTA has read them
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_GEMM_WGMMA_CUH_

@@ -1,0 +1,92 @@
+#include "kernel_templates/gemm/wgmma_config.h"
+
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kRowBytes = 128;  // of a swizzled tile: 64 16-bit elements
+constexpr int64_t kSmemLimit = 232448;
+
+int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
+
+}  // namespace
+
+WgmmaConfig WgmmaConfig::From(const Config& config) {
+  return {.tile_rows = config.Get("tile_rows"),
+          .tile_cols = config.Get("tile_cols"),
+          .stages = config.Get("stages"),
+          .math_groups = config.Get("math_groups"),
+          .ping_pong = config.Get("ping_pong") != 0,
+          .swap = config.Get("swap") != 0,
+          .split = config.Get("split", 1),
+          .in_flight = config.Get("in_flight", 1),
+          .group = config.Get("group", 8)};
+}
+
+Config WgmmaConfig::ToConfig() const {
+  return {"wgmma",
+          {{"tile_rows", tile_rows},
+           {"tile_cols", tile_cols},
+           {"stages", stages},
+           {"math_groups", math_groups},
+           {"ping_pong", ping_pong ? 1 : 0},
+           {"swap", swap ? 1 : 0},
+           {"split", split},
+           {"in_flight", in_flight},
+           {"group", group}}};
+}
+
+int64_t WgmmaConfig::producer_registers() const {
+  return math_groups == 1 ? 0 : math_groups == 2 ? 40 : 32;
+}
+
+int64_t WgmmaConfig::math_registers() const {
+  return math_groups == 1 ? 0 : math_groups == 2 ? 232 : 160;
+}
+
+int64_t WgmmaConfig::StageBytes(bool mn_major_cols) const {
+  const int64_t cols = mn_major_cols ? RoundUp(tile_cols, 64) : tile_cols;
+  return tile_rows * kRowBytes + RoundUp(cols * kRowBytes, 1024);
+}
+
+int64_t WgmmaConfig::SmemBytes(bool mn_major_cols) const {
+  const int64_t staging = split > 1 ? 0 : math_groups * group_rows() * tile_cols * 2;
+  return stages * StageBytes(mn_major_cols) + staging + 16 * stages;
+}
+
+absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device) const {
+  if (group_rows() % 64 != 0 || group_rows() == 0 || tile_rows % math_groups != 0) {
+    return FailedPrecondition("a math group needs a multiple of 64 rows, has ", group_rows());
+  }
+  if (tile_rows > 256 || tile_cols > 256) return FailedPrecondition("a tile side is at most 256");
+  if (tile_cols % (swap ? 8 : 64) != 0) {
+    return FailedPrecondition("tile_cols = ", tile_cols, " is no multiple of ", swap ? 8 : 64);
+  }
+  if (ping_pong && (math_groups < 2 || split > 1)) {
+    return FailedPrecondition("ping-pong needs two math groups and no split");
+  }
+  const int64_t registers = math_groups == 3 ? 128 : math_groups == 2 ? 192 : 192;
+  if (accumulators() > registers) {
+    return FailedPrecondition(accumulators(), " accumulators a thread, at most ", registers);
+  }
+  if (stages < 2 || stages <= in_flight) return FailedPrecondition("too few stages");
+  if (split > 1 && stages * StageBytes(mn_major_cols) < tile_rows * tile_cols * 4) {
+    return FailedPrecondition("the partial sums of a split do not fit into the stages");
+  }
+  const int64_t limit = device.smem_per_block_bytes > 0 ? device.smem_per_block_bytes : kSmemLimit;
+  if (SmemBytes(mn_major_cols) > limit) {
+    return FailedPrecondition("needs ", SmemBytes(mn_major_cols), " bytes of shared memory, has ",
+                              limit);
+  }
+  return absl::OkStatus();
+}
+
+WgmmaSides WgmmaSides::Of(const GemmProblem& problem, bool swap) {
+  const bool mn_major_a = problem.AccessA() == OperandAccess::kMnMajor;
+  const bool mn_major_b = problem.AccessB() == OperandAccess::kMnMajor;
+  if (swap) return {&problem.b, &problem.a, 1, 0, problem.n, problem.m, mn_major_b, mn_major_a};
+  return {&problem.a, &problem.b, 0, 1, problem.m, problem.n, mn_major_a, mn_major_b};
+}
+
+}  // namespace tilewright
