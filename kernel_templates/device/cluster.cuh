@@ -39,6 +39,13 @@ __device__ __forceinline__ uint32_t LoadCluster(uint32_t address) {
   asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
   return value;
 }
+// st.shared::cluster.v4.f32: sm_90. Thread.
+__device__ __forceinline__ void StoreClusterFloat4(uint32_t address, float x, float y, float z,
+                                                   float w) {
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x), "f"(y),
+               "f"(z), "f"(w)
+               : "memory");
+}
 // st.shared::cluster.u32: sm_90. Thread.
 __device__ __forceinline__ void StoreCluster(uint32_t address, uint32_t value) {
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");

@@ -63,7 +63,7 @@ struct WgmmaSmem {
   }
   // Split-K partial sums reuse the stage buffers.
   __device__ __forceinline__ unsigned char* Partials(int group) const {
-    return base + group * WgmmaTile<Config>::kBlocks * 64 * Config::kTileCols * 4;
+    return base + group * ClusterReduction<WgmmaTile<Config>>::SlotBytes(ClusterSize());
   }
   __device__ __forceinline__ Barrier* Full(int stage) const {
     return reinterpret_cast<Barrier*>(base + kBarrierOffset) + stage;
@@ -209,13 +209,12 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
     float acc[Tile::kBlocks][Tile::kCols / 2];
     WgmmaMainloop<Config>::Run(acc, smem, pipe, k_tiles, row_in_tile * kSwizzleRowBytes);
     if constexpr (Config::kSplitK) {
-      NamedBarrierSync(1, Config::kMathGroups * 128);  // all are done with the stage buffers
-      ClusterReduction<Tile>::Publish(acc, smem.Partials(group));
+      ClusterSync();  // every CTA is done with its stage buffers
+      ClusterReduction<Tile>::Push(acc, smem.Partials(group));
       ClusterSync();
       ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, tile.batch);
     } else {
-      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), &params.out_map, row, col, tile.batch,
-                               1 + group);
+      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, tile.batch, 1 + group);
     }
     if (Config::kPingPong) pipe.Skip((turns - 1) * k_tiles);
   }
@@ -252,12 +251,14 @@ __global__ __launch_bounds__(
     if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
     if (threadIdx.x == Config::kMathGroups * 128) WgmmaProducer<Config>::Run(smem, params, work);
     __syncwarp();
-    if constexpr (Config::kSplitK) ClusterSync();
+    if constexpr (Config::kSplitK) {  // takes part in the math groups' two barriers
+      ClusterSync();
+      ClusterSync();
+    }
   } else {
     if constexpr (Config::kMathRegisters != 0) RegistersIncrease<Config::kMathRegisters>();
     WgmmaMathGroup<Config>(smem, params, work, warp_group);
   }
-  if constexpr (Config::kSplitK) ClusterSync();  // partials stay until every CTA has read them
 }
 
 }  // namespace tilewright

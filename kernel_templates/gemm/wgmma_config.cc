@@ -71,7 +71,10 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
     return FailedPrecondition(accumulators(), " accumulators a thread, at most ", registers);
   }
   if (stages < 2 || stages <= in_flight) return FailedPrecondition("too few stages");
-  if (split > 1 && stages * StageBytes(mn_major_cols) < tile_rows * tile_cols * 4) {
+  // Slots of 64 x 8 float32 values in the stage buffers, as many for each CTA of the cluster.
+  const int64_t shares = group_rows() / 64 * (tile_cols / 8);
+  const int64_t slots = math_groups * ((shares + split - 1) / split * split) * 64 * 8 * 4;
+  if (split > 1 && stages * StageBytes(mn_major_cols) < slots) {
     return FailedPrecondition("the partial sums of a split do not fit into the stages");
   }
   const int64_t limit = device.smem_per_block_bytes > 0 ? device.smem_per_block_bytes : kSmemLimit;

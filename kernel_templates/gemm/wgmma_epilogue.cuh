@@ -65,8 +65,9 @@ struct TmaEpilogue {
   }
 
   // `row` and `col` are the element coordinates of the warp group's part of the output.
+  template <class Params>
   __device__ static __forceinline__ void Store(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
-                                               unsigned char* staging, const TensorMap* out_map,
+                                               unsigned char* staging, const Params& params,
                                                int row, int col, int batch, int barrier) {
     const int thread = threadIdx.x % 128;
     if (thread == 0) TmaStoreWaitRead();
@@ -80,70 +81,115 @@ struct TmaEpilogue {
     FenceProxyAsync();
     NamedBarrierSync(barrier, 128);
     if (thread == 0) {
-      Issue(staging, out_map, row, col, batch);
+      Issue(staging, params, row, col, batch);
       TmaStoreCommit();
+    }
+    StoreRagged(staging, params, row, col, batch);
+  }
+
+  // A chunk is 64 contiguous output elements of kLines lines: one TMA store.
+  static constexpr int kChunks = Tile::kSwap ? 1 : Tile::kCols / 64;  // of a block of 64 rows
+  static constexpr int kLines = Tile::kSwap ? Tile::kCols : 64;
+
+  __device__ static __forceinline__ const unsigned char* Chunk(const unsigned char* staging,
+                                                               int block, int chunk) {
+    return staging + (block * kChunks + chunk) * kLines * kSwizzleRowBytes;
+  }
+
+  // The copy engine cuts a line off at a multiple of 16 bytes, so a chunk that ends elsewhere is
+  // not its business.
+  __device__ static __forceinline__ bool Ragged(int width) { return width < 64 && width % 8 != 0; }
+
+  template <class Params>
+  __device__ static __forceinline__ void Issue(const unsigned char* staging, const Params& params,
+                                               int row, int col, int batch) {
+#pragma unroll
+    for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        const int x = Tile::kSwap ? row + block * 64 : col + chunk * 64;
+        const int y = Tile::kSwap ? col : row + block * 64;
+        if (Ragged((Tile::kSwap ? params.rows : params.cols) - x)) continue;
+        TmaStore3d(&params.out_map, Chunk(staging, block, chunk), x, y, batch);
+      }
     }
   }
 
-  __device__ static __forceinline__ void Issue(const unsigned char* staging,
-                                               const TensorMap* out_map, int row, int col,
-                                               int batch) {
-#pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block) {
-      if constexpr (Tile::kSwap) {
-        TmaStore3d(out_map, staging + block * Tile::kCols * kSwizzleRowBytes, row + block * 64, col,
-                   batch);
-      } else {
-        constexpr int kChunks = Tile::kCols / 64;
-#pragma unroll
-        for (int chunk = 0; chunk < kChunks; ++chunk) {
-          TmaStore3d(out_map, staging + (block * kChunks + chunk) * kTileBlockBytes,
-                     col + chunk * 64, row + block * 64, batch);
-        }
+  // Stores the chunks that Issue() left out, if any; all threads of the warp group.
+  template <class Params>
+  __device__ static __forceinline__ void StoreRagged(const unsigned char* staging,
+                                                     const Params& params, int row, int col,
+                                                     int batch) {
+    const int extent = Tile::kSwap ? params.rows : params.cols;
+    if (extent % 8 == 0) return;
+    const int64_t stride = params.out_row_stride;
+    const int piece = threadIdx.x % 64;  // the element of a line
+#pragma unroll 1
+    for (int i = 0; i < Tile::kBlocks * kChunks; ++i) {
+      const int block = i / kChunks;
+      const int x = Tile::kSwap ? row + block * 64 : col + i % kChunks * 64;
+      const int y = Tile::kSwap ? col : row + block * 64;
+      if (!Ragged(extent - x) || piece >= extent - x) continue;
+      const int lines = Min((Tile::kSwap ? params.cols : params.rows) - y, kLines);
+      uint16_t* out = static_cast<uint16_t*>(params.out) + batch * params.out_batch_stride +
+                      y * stride + x + piece;
+#pragma unroll 1
+      for (int line = threadIdx.x % 128 / 64; line < lines; line += 2) {
+        out[line * stride] =
+            *reinterpret_cast<const uint16_t*>(staging + i * kLines * kSwizzleRowBytes +
+                                               SwizzledOffset(line, piece / 8) + piece % 8 * 2);
       }
     }
   }
 };
 
-// Split-K within a cluster: every CTA leaves its float32 partial tile in its own shared memory, and
-// each sums a share of the tile over the CTAs in rank order, so that results are reproducible. One
-// share is 64 rows x 8 columns.
+// Split-K within a cluster: the float32 partial tile is cut into shares of 64 rows x 8 columns,
+// dealt to the CTAs in turn. Every CTA pushes each share into the shared memory of the share's
+// owner, who sums them in rank order, so that results are reproducible.
 template <class Tile>
 struct ClusterReduction {
-  static constexpr int kShareBytes = 128 * 4 * 4;
-  static constexpr int kGroupShares = Tile::kBlocks * (Tile::kCols / 8);
+  static constexpr int kShareBytes = 64 * 8 * 4;
+  static constexpr int kPieces = Tile::kCols / 8;
+  static constexpr int kShares = Tile::kBlocks * kPieces;  // of a warp group
 
-  // `partials` is the warp group's part. The 128 threads of a warp group call.
-  __device__ static __forceinline__ void Publish(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
-                                                 unsigned char* partials) {
-    float4* out = reinterpret_cast<float4*>(partials) + threadIdx.x % 128;
+  // Of a warp group's slots: one for each own share and CTA.
+  __device__ static __forceinline__ int SlotBytes(int ctas) {
+    return CeilDiv(kShares, ctas) * ctas * kShareBytes;
+  }
+
+  // `slots` are the warp group's. Every CTA of the cluster must be done with that memory. The 128
+  // threads of a warp group call.
+  __device__ static __forceinline__ void Push(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                              const unsigned char* slots) {
+    const uint32_t ctas = ClusterSize();
+    uint32_t slot = SharedAddress(slots) + threadIdx.x % 128 * 16 + ClusterRank() * kShareBytes;
+    uint32_t owner = 0;
 #pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block) {
-#pragma unroll
-      for (int j = 0; j < Tile::kCols / 8; ++j) {
-        const float(&d)[Tile::kCols / 2] = acc[block];
-        out[(block * (Tile::kCols / 8) + j) * 128] =
-            make_float4(d[4 * j], d[4 * j + 1], d[4 * j + 2], d[4 * j + 3]);
+    for (int share = 0; share < kShares; ++share) {
+      const float* d = acc[share / kPieces] + share % kPieces * 4;
+      StoreClusterFloat4(MapToRank(slot, owner), d[0], d[1], d[2], d[3]);
+      if (++owner == ctas) {
+        owner = 0;
+        slot += ctas * kShareBytes;
       }
     }
   }
 
   // Sums and stores this CTA's shares. `row` and `col` as in TmaEpilogue.
   template <class Params>
-  __device__ static __forceinline__ void Reduce(const unsigned char* partials, const Params& params,
+  __device__ static __forceinline__ void Reduce(const unsigned char* slots, const Params& params,
                                                 int row, int col, int batch) {
-    const uint32_t ctas = ClusterSize();
+    const int ctas = ClusterSize();
     const int thread = threadIdx.x % 128;
-    const uint32_t base = SharedAddress(partials) + thread * 16;
-    for (int share = ClusterRank(); share < kGroupShares; share += ctas) {
+    const float4* part = reinterpret_cast<const float4*>(slots) + thread;
+    for (int share = ClusterRank(); share < kShares; share += ctas) {
       float sum[4] = {0, 0, 0, 0};
-      for (uint32_t rank = 0; rank < ctas; ++rank) {
-        float part[4];
-        LoadClusterFloat4(part, MapToRank(base + share * kShareBytes, rank));
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sum[i] += part[i];
+      for (int rank = 0; rank < ctas; ++rank, part += kShareBytes / 16) {
+        sum[0] += part->x;
+        sum[1] += part->y;
+        sum[2] += part->z;
+        sum[3] += part->w;
       }
-      constexpr int kPieces = Tile::kCols / 8;
       const int first_row = row + share / kPieces * 64 + thread / 32 * 16;
       StoreShare(sum, params, first_row, col + share % kPieces * 8, batch, thread % 32);
     }

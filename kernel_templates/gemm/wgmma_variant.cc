@@ -148,10 +148,10 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double k_steps = static_cast<double>(CeilDiv(KTiles(problem), c.split));
   const double ctas = static_cast<double>(tiles * c.split);
 
-  // One k step of one CTA: a SM multiplies 4096 x 2 flops a cycle and reads 128 bytes of shared
+  // One k step of one CTA: a SM does 4096 flops a cycle and reads 128 bytes of shared
   // memory a cycle; each math group reads the N side anew.
-  const double us_per_cycle = 8192.0 / (TensorFlopsPerUs(device) / sms);
-  const double math_cycles = rows * std::max(cols, 32.0) * 64 * 2 / 8192.0;
+  const double us_per_cycle = 4096.0 / (TensorFlopsPerUs(device) / sms);
+  const double math_cycles = rows * std::max(cols, 32.0) * 64 * 2 / 4096.0;
   const double smem_cycles = (rows + cols * std::ceil(rows / 64)) * 64 * 2 / 128.0;
   const double step_us = std::max(math_cycles, smem_cycles) * us_per_cycle;
   const double waves = std::ceil(ctas / sms);
@@ -230,7 +230,10 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
   const int64_t tiles = static_cast<int64_t>(params.row_tiles) * params.col_tiles * params.batches;
 
   Launch launch;
-  const int64_t resident = std::max<int64_t>(device.sm_count, 1) * c.blocks_per_sm();
+  constexpr int64_t kSmemPerSm = 228 * 1024;  // each block takes 1 KB more than it asks for
+  const int64_t fit = kSmemPerSm / (c.SmemBytes(sides.mn_major_cols) + 1024);
+  const int64_t resident = std::max<int64_t>(device.sm_count, 1) *
+                           std::max<int64_t>(1, std::min(c.blocks_per_sm(), fit));
   launch.grid[0] = static_cast<uint32_t>(c.split > 1 ? tiles * c.split : std::min(tiles, resident));
   launch.block[0] = static_cast<uint32_t>(c.threads());
   launch.cluster[0] = static_cast<uint32_t>(c.split);
