@@ -46,6 +46,10 @@ __device__ __forceinline__ void CtaBarrier() { asm volatile("barrier.cta.sync 0;
 __device__ __forceinline__ void NamedBarrierSync(int id, int threads) {
   asm volatile("barrier.cta.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+// barrier.cta.arrive on barrier `id`, for NamedBarrierSync() of others: sm_80. Part of a CTA.
+__device__ __forceinline__ void NamedBarrierArrive(int id, int threads) {
+  asm volatile("barrier.cta.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 
 // Any trivially copyable value of 4 or 8 bytes, or a struct of 32-bit members.
 template <class T>

@@ -4,8 +4,8 @@
 // and store the result. Operands may be K-major or MN-major; with kSwap the output is transposed on
 // its way out, so that few tokens can sit on wgmma's narrow N side.
 //   cooperative  the math groups share one tile, split by rows
-//   ping-pong    each math group owns every second tile: one stores while the other multiplies
-//   split-K      the CTAs of a cluster share one tile, split along K (one tile a CTA)
+//   ping-pong    each of two math groups owns every second tile: one stores while the other
+//   multiplies split-K      the CTAs of a cluster share one tile, split along K (one tile a CTA)
 #ifndef TILEWRIGHT_GEMM_WGMMA_CUH_
 #define TILEWRIGHT_GEMM_WGMMA_CUH_
 
@@ -190,6 +190,21 @@ struct WgmmaMainloop {
   }
 };
 
+// Ping-pong: the turn to multiply goes from one math group to the other. Without it a group that is
+// rounds ahead of the ring would take an old phase of a full barrier for its own.
+struct PingPongTurn {
+  static constexpr int kBarrier = 4;  // and 5; the epilogues use 1 to 3
+  __device__ static __forceinline__ void Start(int group) {
+    if (group == 1) Pass(group);  // group 0 goes first
+  }
+  __device__ static __forceinline__ void Await(int group) {
+    NamedBarrierSync(kBarrier + group, 256);
+  }
+  __device__ static __forceinline__ void Pass(int group) {
+    NamedBarrierArrive(kBarrier + 1 - group, 256);
+  }
+};
+
 // A math group's share: for each of its tiles, multiply and store.
 template <class Config>
 __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
@@ -199,7 +214,10 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
   const int k_tiles = work.k_end - work.k_begin;
   const int row_in_tile = Config::kPingPong ? 0 : group * Tile::kRows;
   PipelineState<Config::kStages> pipe;
-  if (Config::kPingPong) pipe.Skip(group * k_tiles);
+  if (Config::kPingPong) {
+    pipe.Skip(group * k_tiles);
+    PingPongTurn::Start(group);
+  }
   const int turns = Config::kPingPong ? Config::kMathGroups : 1;
   const int begin = work.first + (Config::kPingPong ? group * work.step : 0);
   for (int index = begin; index < work.schedule.Count(); index += turns * work.step) {
@@ -207,7 +225,9 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
     const int row = tile.row * Config::kTileRows + row_in_tile;
     const int col = tile.col * Config::kTileCols;
     float acc[Tile::kBlocks][Tile::kCols / 2];
+    if (Config::kPingPong) PingPongTurn::Await(group);
     WgmmaMainloop<Config>::Run(acc, smem, pipe, k_tiles, row_in_tile * kSwizzleRowBytes);
+    if (Config::kPingPong && index + work.step < work.schedule.Count()) PingPongTurn::Pass(group);
     if constexpr (Config::kSplitK) {
       ClusterSync();  // every CTA is done with its stage buffers
       ClusterReduction<Tile>::Push(acc, smem.Partials(group));
@@ -228,7 +248,7 @@ __global__ __launch_bounds__(
   static_assert(Config::kTileCols % (Config::kSwap ? 8 : 64) == 0 && Config::kTileCols <= 256);
   static_assert(WgmmaTile<Config>::kRows % 64 == 0 && Config::kTileRows <= 256);
   static_assert(Config::kStages > Config::kInFlight);
-  static_assert(!(Config::kPingPong && Config::kSplitK));
+  static_assert(!Config::kPingPong || (Config::kMathGroups == 2 && !Config::kSplitK));
   using Smem = WgmmaSmem<Config>;
   extern __shared__ __align__(1024) unsigned char smem_bytes[];
   const Smem smem{smem_bytes};

@@ -63,7 +63,7 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
   if (tile_cols % (swap ? 8 : 64) != 0) {
     return FailedPrecondition("tile_cols = ", tile_cols, " is no multiple of ", swap ? 8 : 64);
   }
-  if (ping_pong && (math_groups < 2 || split > 1)) {
+  if (ping_pong && (math_groups != 2 || split > 1)) {
     return FailedPrecondition("ping-pong needs two math groups and no split");
   }
   const int64_t registers = math_groups == 3 ? 128 : math_groups == 2 ? 192 : 192;
