@@ -158,7 +158,7 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double math_us = waves * k_steps * step_us;
 
   const double l2_bytes = ctas * k_steps * (rows + cols) * 64 * 2;
-  const double l2_us = l2_bytes / 5.5e6 * (waves * sms / std::max(ctas, 1.0));
+  const double l2_us = l2_bytes / 11e6 * (waves * sms / std::max(ctas, 1.0));
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
                k = static_cast<double>(problem.k), batches = static_cast<double>(problem.batches);
   const double dram_us = 2 * batches * (m * k + n * k + m * n) / BandwidthBytesPerUs(device);
