@@ -3,50 +3,28 @@
 #include <algorithm>
 #include <string>
 
+#include "kernel_templates/memory_bound.h"
+
 namespace tilewright {
 
-std::string_view DeviceTypeName(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return "tilewright::bool8";
-    case DType::kUint8:
-      return "tilewright::uint8_t";
-    case DType::kInt8:
-      return "tilewright::int8_t";
-    case DType::kInt16:
-      return "tilewright::int16_t";
-    case DType::kInt32:
-      return "tilewright::int32_t";
-    case DType::kInt64:
-      return "tilewright::int64_t";
-    case DType::kFloat8E4M3:
-      return "tilewright::fp8_e4m3";
-    case DType::kFloat8E5M2:
-      return "tilewright::fp8_e5m2";
-    case DType::kFloat16:
-      return "tilewright::fp16";
-    case DType::kBFloat16:
-      return "tilewright::bf16";
-    case DType::kFloat64:
-      return "double";
-    case DType::kFloat32:
-    case DType::kComplex64:
-      return "float";
-  }
-  return "float";
+namespace {
+
+std::string ElementName(DType dtype) {
+  return std::string(DeviceTypeName(dtype == DType::kComplex64 ? DType::kFloat32 : dtype));
 }
+
+}  // namespace
 
 KernelSpec FillSpec(DType dtype, bool small_integers) {
   return {"support/fill.cuh",
           "tilewright::FillKernel",
-          {{"using Element", std::string(DeviceTypeName(dtype))},
+          {{"using Element", ElementName(dtype)},
            {"bool kSmallIntegers", small_integers ? "true" : "false"}}};
 }
 
 KernelSpec CompareSpec(DType dtype) {
-  return {"support/compare.cuh",
-          "tilewright::CompareKernel",
-          {{"using Element", std::string(DeviceTypeName(dtype))}}};
+  return {
+      "support/compare.cuh", "tilewright::CompareKernel", {{"using Element", ElementName(dtype)}}};
 }
 
 std::vector<KernelSpec> SupportKernels(std::span<const DType> dtypes) {

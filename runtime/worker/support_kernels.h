@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "kernel_templates/launch.h"
@@ -37,9 +36,7 @@ struct CompareParams {
 };
 inline constexpr uint32_t kSupportThreads = 256;
 
-// The device type of a dtype: "tilewright::bf16". complex64 is handled as pairs of float.
-std::string_view DeviceTypeName(DType dtype);
-
+// complex64 is handled as pairs of float.
 KernelSpec FillSpec(DType dtype, bool small_integers);
 KernelSpec CompareSpec(DType dtype);
 

@@ -14,8 +14,8 @@ while read -r line; do
         *) echo '{"reply":"ok","id":-1,"method":"cupti"}' ;;
       esac ;;
     *'"cmd":"admit"'*)
-      id=$(echo "$line" | sed 's/.*"cmd":"admit","id":\(-*[0-9]*\).*/\1/')
-      [ -n "$2" ] && echo "admit $id $(echo "$line" | grep -c '"check":true')" >> "$2"
+      id=$(printf '%s\n' "$line" | sed 's/.*"cmd":"admit","id":\(-*[0-9]*\).*/\1/')
+      [ -n "$2" ] && echo "admit $id $(printf '%s\n' "$line" | grep -c '"check":true')" >> "$2"
       echo "{\"event\":\"start\",\"id\":$id}"
       case "$id:$line" in
         2:*) sleep 100 ;;
@@ -27,7 +27,7 @@ while read -r line; do
         *) echo "{\"reply\":\"ok\",\"id\":$id}" ;;
       esac ;;
     *'"cmd":"measure"'*)
-      ids=$(echo "$line" | sed 's/.*"ids":\[\([0-9,]*\)\].*/\1/')
+      ids=$(printf '%s\n' "$line" | sed 's/.*"ids":\[\([0-9,]*\)\].*/\1/')
       [ -n "$2" ] && echo "measure $ids" >> "$2"
       case ",$ids," in
         *,6,*) echo '{"event":"start","id":6}'; exit 1 ;;

@@ -1,0 +1,176 @@
+// What tuning a problem keeps in the cache, and what it takes from there.
+#include "runtime/tuning.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manifest/op_spec.h"
+#include "tests/autotune/simulated_evaluator.h"
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+
+// Answers no compile: nothing here may need one.
+class NoCompiler : public Compiler {
+ public:
+  absl::StatusOr<CompiledKernel> Compile(const CompileRequest&) override {
+    return absl::FailedPreconditionError("no compiler here");
+  }
+  absl::StatusOr<std::string> Version() override {
+    return absl::FailedPreconditionError("no compiler here");
+  }
+};
+
+class TuningTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto cache = Cache::Open({});
+    ASSERT_TRUE(cache.ok()) << cache.status();
+    cache_ = *std::move(cache);
+    device_ = BuiltinDeviceProfile("h200").value();
+    for (const OpSpec& op : Manifest::BuiltinOps()) {
+      if (op.name == "RMSNormFwdOp") op_ = &op;
+    }
+    ASSERT_NE(op_, nullptr);
+    recipe_ = MakeBuiltinRecipe("RMSNormFwdOp");
+    ASSERT_NE(recipe_, nullptr);
+    auto call = WorkloadCall(*op_, op_->workloads.front(), op_->workloads.front().dtypes.front());
+    ASSERT_TRUE(call.ok()) << call.status();
+    call_ = *std::move(call);
+    UseTemplates(TemplateSet::Builtin());
+  }
+  void UseTemplates(TemplateSet templates) {
+    kernels_ = std::make_unique<KernelStore>(std::move(templates), cache_.get(),
+                                             std::make_shared<NoCompiler>());
+  }
+  // A made-up machine, on which the text of a config decides.
+  static double TrueUs(const Config& config) {
+    return 10 + static_cast<double>(std::hash<std::string>()(config.ToJson()) % 1000) / 10;
+  }
+  absl::StatusOr<TuningReport> TuneIt(TuningOptions options = {}) {
+    options.make_evaluator = [this] {
+      auto evaluator = std::make_unique<SimulatedEvaluator>(TrueUs, ++seed_);
+      evaluator->after_measure = [this] { ++measures_; };
+      return evaluator;
+    };
+    return TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  }
+
+  std::unique_ptr<Cache> cache_;
+  DeviceProfile device_;
+  const OpSpec* op_ = nullptr;
+  std::unique_ptr<Recipe> recipe_;
+  CallDesc call_;
+  std::unique_ptr<KernelStore> kernels_;
+  uint64_t seed_ = 0;
+  int measures_ = 0;
+};
+
+// Guards what `best` and `trials` show: a full winner row and every candidate.
+TEST_F(TuningTest, WinnerAndTrialsAreKept) {
+  const auto report = TuneIt();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->complete);
+  EXPECT_GT(report->legal, 1);
+  EXPECT_EQ(report->measured, static_cast<int>(report->trials.size()));
+  const ProblemKey problem = MakeProblemKey(call_, *recipe_, device_);
+  const auto row = cache_->FindWinner(problem.digest);
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->config_json, report->winner.config_json);
+  EXPECT_EQ(row->device, device_.Key());
+  EXPECT_EQ(row->problem_json, problem.problem_json);
+  EXPECT_GT(row->median_us, 0);
+  EXPECT_EQ(row->kernel_keys.size() % 33, 32u);
+  EXPECT_EQ(row->trials, report->measured);
+  EXPECT_GT(row->tuned_unix, 1'700'000'000);
+  EXPECT_EQ(cache_->Trials(problem.digest).size(), report->trials.size());
+  double best = 1e30;
+  for (const Trial& trial : report->trials) best = std::min(best, TrueUs(trial.config));
+  EXPECT_LE(TrueUs(Config::FromJson(row->config_json).value()), best * 1.02);
+}
+
+// Guards that a tuned problem costs nothing again, and `afresh` measures it anew.
+TEST_F(TuningTest, TunedProblemIsNotMeasuredAgain) {
+  ASSERT_TRUE(TuneIt().ok());
+  measures_ = 0;
+  const auto again = TuneIt();
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again->was_tuned);
+  EXPECT_EQ(measures_, 0);
+  EXPECT_EQ(again->measured, 0);
+  TuningOptions options;
+  options.afresh = true;
+  EXPECT_GT(TuneIt(options)->measured, 0);
+}
+
+// Guards against trusting times of other templates: after an edit the old winner is tried first,
+// and everything is measured with the new text.
+TEST_F(TuningTest, TemplateEditMakesTheWinnerAHint) {
+  const auto before = TuneIt();
+  ASSERT_TRUE(before.ok());
+  TemplateSet edited = TemplateSet::Builtin();
+  for (const Variant* variant : recipe_->variants()) {
+    if (!variant->Serves(call_, device_).ok()) continue;
+    const Config config = variant->Default(call_, device_);
+    for (const KernelSpec& spec : variant->Kernels(call_, config)) {
+      edited.Add(spec.template_file, *edited.Find(spec.template_file) + "// edited\n");
+    }
+  }
+  UseTemplates(std::move(edited));
+  std::vector<std::string> lines;
+  TuningOptions options;
+  options.search.exhaustive_below = 0;
+  options.search.progress = [&](std::string_view line) { lines.emplace_back(line); };
+  const auto after = TuneIt(options);
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_FALSE(after->was_tuned);
+  EXPECT_GT(after->measured, 0);
+  EXPECT_NE(after->winner.closure_digest, before->winner.closure_digest);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.front(), HasSubstr(before->winner.config_json));
+}
+
+// Guards Ctrl-C: trials stay, no half-found winner is published, the next run goes on.
+TEST_F(TuningTest, CancelledSearchKeepsTrialsOnly) {
+  std::atomic<bool> cancelled = false;
+  TuningOptions options;
+  options.search.cancelled = &cancelled;
+  options.search.progress = [&](std::string_view) { cancelled = true; };
+  const auto report = TuneIt(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_FALSE(report->complete);
+  const ProblemKey problem = MakeProblemKey(call_, *recipe_, device_);
+  EXPECT_FALSE(cache_->FindWinner(problem.digest).has_value());
+  const size_t kept = cache_->Trials(problem.digest).size();
+  EXPECT_GT(kept, 0u);
+  cancelled = false;
+  options.search.progress = nullptr;
+  ASSERT_TRUE(TuneIt(options)->complete);
+  EXPECT_TRUE(cache_->FindWinner(problem.digest).has_value());
+}
+
+// Guards the advice that a missing worker comes with.
+TEST_F(TuningTest, MissingWorkerIsNamed) {
+  TuningOptions options;
+  options.evaluator.worker.program = "/nonexistent/worker";
+  const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(report.status().message()), HasSubstr("/nonexistent/worker"));
+}
+
+// Guards that every candidate is legal and its time modelled.
+TEST_F(TuningTest, CandidatesAreLegalAndModelled) {
+  const auto candidates = TuningCandidates(*recipe_, call_, device_);
+  ASSERT_FALSE(candidates.empty());
+  for (const Candidate& candidate : candidates) {
+    const Variant* variant = FindVariant(*recipe_, candidate.config.variant);
+    ASSERT_NE(variant, nullptr);
+    EXPECT_TRUE(variant->Legal(call_, candidate.config, device_).ok());
+    EXPECT_GT(candidate.predicted_us, 0);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,161 @@
+// Candidates from compile to verdict, with a fake compiler and a fake worker.
+#include "runtime/worker_evaluator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manifest/op_spec.h"
+#include "runtime/tuning.h"
+#include "tests/runtime/fake_compiler.h"
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+
+// Compiles as FakeCompiler does, with a log and spills of choice for sources that hold `marker`.
+class GatedCompiler : public FakeCompiler {
+ public:
+  absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) override {
+    auto kernel = FakeCompiler::Compile(request);
+    if (!kernel.ok()) return kernel;
+    kernel->registers = 77;
+    if (!marker.empty() && request.source.find(marker) != std::string::npos) {
+      kernel->log = log;
+      kernel->spill_bytes = spill_bytes;
+    }
+    return kernel;
+  }
+  std::string marker;
+  std::string log;
+  int64_t spill_bytes = 0;
+};
+
+class WorkerEvaluatorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cache_ = Cache::Open({}).value();
+    kernels_ = std::make_unique<KernelStore>(TemplateSet::Builtin(), cache_.get(), compiler_);
+    device_ = BuiltinDeviceProfile("h200").value();
+    for (const OpSpec& op : Manifest::BuiltinOps()) {
+      if (op.name == "RMSNormFwdOp") op_ = &op;
+    }
+    recipe_ = MakeBuiltinRecipe("RMSNormFwdOp");
+    call_ =
+        WorkloadCall(*op_, op_->workloads.front(), op_->workloads.front().dtypes.front()).value();
+    for (const Candidate& candidate : TuningCandidates(*recipe_, call_, device_)) {
+      configs_.push_back(candidate.config);
+    }
+    ASSERT_GE(configs_.size(), 4u);
+  }
+  WorkerEvaluatorOptions Options(const std::string& mode = "good") {
+    WorkerEvaluatorOptions options;
+    options.worker.program = TILEWRIGHT_SOURCE_DIR "/tests/runtime/fake_worker.sh";
+    options.worker.args = {mode, ""};
+    options.worker.run_timeout = std::chrono::milliseconds(500);
+    options.jobs = 4;
+    return options;
+  }
+  WorkerEvaluator Evaluator(WorkerEvaluatorOptions options) {
+    return WorkerEvaluator(call_, *recipe_, device_, *kernels_, std::move(options));
+  }
+
+  std::shared_ptr<GatedCompiler> compiler_ = std::make_shared<GatedCompiler>();
+  std::unique_ptr<Cache> cache_;
+  std::unique_ptr<KernelStore> kernels_;
+  DeviceProfile device_;
+  const OpSpec* op_ = nullptr;
+  std::unique_ptr<Recipe> recipe_;
+  CallDesc call_;
+  std::vector<Config> configs_;
+};
+
+// Guards the path of a good candidate: compiled, admitted, measured, its facts reported.
+TEST_F(WorkerEvaluatorTest, AdmitsAndMeasures) {
+  WorkerEvaluator evaluator = Evaluator(Options());
+  const auto admitted = evaluator.Admit(std::span(configs_).first(2));
+  ASSERT_EQ(admitted.size(), 2u);
+  for (const Measurement& m : admitted) {
+    EXPECT_EQ(m.status, CandidateStatus::kOk) << m.error;
+    EXPECT_EQ(m.registers, 77);
+  }
+  const auto measured = evaluator.Measure(std::span(configs_).first(2), 2);
+  EXPECT_THAT(measured[0].samples_us, testing::ElementsAre(0.5, 0.5));
+  EXPECT_THAT(measured[1].samples_us, testing::ElementsAre(1.5, 1.5));
+  EXPECT_TRUE(evaluator.status().ok());
+  EXPECT_EQ(evaluator.method(), "cupti");
+}
+
+// Guards that a hung candidate (the fake's third) is a timeout and costs no other.
+TEST_F(WorkerEvaluatorTest, HungCandidateIsATimeout) {
+  WorkerEvaluator evaluator = Evaluator(Options());
+  const auto admitted = evaluator.Admit(std::span(configs_).first(4));
+  EXPECT_EQ(admitted[2].status, CandidateStatus::kTimeout);
+  EXPECT_EQ(admitted[3].status, CandidateStatus::kFailed);  // the fake's fourth dies
+  const auto measured = evaluator.Measure(std::span(configs_).first(2), 2);
+  EXPECT_THAT(measured[1].samples_us, testing::ElementsAre(1.5, 1.5));
+}
+
+// Guards the compile gates: serialised wgmma is unfit; spills are recorded, not refused.
+TEST_F(WorkerEvaluatorTest, GatesRejectOrMark) {
+  const Variant* variant = FindVariant(*recipe_, configs_[0].variant);
+  compiler_->marker = variant->Kernels(call_, configs_[0])[0].Source();
+  compiler_->spill_bytes = 40;
+  {
+    WorkerEvaluator evaluator = Evaluator(Options());
+    const auto marked = evaluator.Admit(std::span(configs_).first(1));
+    EXPECT_EQ(marked[0].status, CandidateStatus::kOk) << marked[0].error;
+    EXPECT_EQ(marked[0].spill_bytes, 40);
+  }
+  cache_ = Cache::Open({}).value();
+  kernels_ = std::make_unique<KernelStore>(TemplateSet::Builtin(), cache_.get(), compiler_);
+  compiler_->log =
+      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+      "serialized due to the presence of Extern calls in the function 'k'";
+  WorkerEvaluator evaluator = Evaluator(Options());
+  const auto refused = evaluator.Admit(std::span(configs_).first(1));
+  EXPECT_EQ(refused[0].status, CandidateStatus::kFailed);
+  EXPECT_THAT(refused[0].error, HasSubstr("wgmma serialized"));
+  EXPECT_EQ(refused[0].registers, 77);
+}
+
+// Guards that a template that does not compile fails its candidates with the log, no worker needed.
+TEST_F(WorkerEvaluatorTest, CompileErrorFailsTheCandidate) {
+  compiler_->FailWith(absl::InternalError("line 3: expected a ';'"));
+  WorkerEvaluator evaluator = Evaluator(Options("no-device"));
+  const auto results = evaluator.Admit(std::span(configs_).first(2));
+  EXPECT_EQ(results[1].status, CandidateStatus::kFailed);
+  EXPECT_THAT(results[1].error, HasSubstr("expected a ';'"));
+  EXPECT_TRUE(evaluator.status().ok());
+}
+
+// Guards that a machine without a usable GPU is a Status of the tuning, not a verdict on kernels.
+TEST_F(WorkerEvaluatorTest, UnusableMachineIsAStatus) {
+  TuningOptions options;
+  options.evaluator = Options("no-device");
+  const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(report.status().message()), HasSubstr("no usable GPU"));
+  EXPECT_TRUE(cache_->Trials(MakeProblemKey(call_, *recipe_, device_).digest).empty());
+}
+
+// Guards the whole of it: a search through a worker that hangs and dies still finds a winner.
+TEST_F(WorkerEvaluatorTest, SearchSurvivesBadCandidates) {
+  TuningOptions options;
+  options.evaluator = Options();
+  const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  int hung = 0;
+  int failed = 0;
+  for (const Trial& trial : report->trials) {
+    hung += trial.status == CandidateStatus::kTimeout;
+    failed += trial.status == CandidateStatus::kFailed;
+  }
+  EXPECT_GE(hung, 1);
+  EXPECT_GE(failed, 1);
+  EXPECT_NEAR(report->winner.median_us, 0.5, 1e-9);  // the fake's time is id + 0.5
+  EXPECT_TRUE(cache_->FindWinner(MakeProblemKey(call_, *recipe_, device_).digest).has_value());
+}
+
+}  // namespace
+}  // namespace tilewright
