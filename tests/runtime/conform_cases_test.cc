@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "kernel_templates/embedded.h"
+#include "kernel_templates/recipe.h"
+#include "manifest/edge_cases.h"
+#include "manifest/reference.h"
+#include "runtime/conform/call_identity.h"
+#include "runtime/conform/cases.h"
+#include "runtime/conform/compare.h"
+#include "runtime/inputs.h"
+
+namespace tilewright {
+namespace {
+
+std::vector<const OpSpec*> ImplementedOps() {
+  std::vector<const OpSpec*> ops;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.status == OpStatus::kImplemented) ops.push_back(&op);
+  }
+  return ops;
+}
+
+// Guards: every implemented op has its workloads at every dtype, edge cases that keep the contract,
+// distinct names, and a case with an empty output.
+TEST(ConformCasesTest, EveryImplementedOpHasCases) {
+  ASSERT_FALSE(ImplementedOps().empty());
+  for (const OpSpec* op : ImplementedOps()) {
+    const auto cases = ConformCases(*op);
+    ASSERT_TRUE(cases.ok()) << op->name << ": " << cases.status();
+    std::set<std::string> names;
+    size_t workloads = 0;
+    size_t empty = 0;
+    size_t views = 0;
+    for (const ConformCase& entry : *cases) {
+      EXPECT_TRUE(names.insert(entry.name + " " + std::string(DTypeName(entry.dtype))).second)
+          << op->name << " " << entry.name;
+      workloads += entry.is_workload ? 1 : 0;
+      empty += entry.call.output(0).desc.elements() == 0 ? 1 : 0;
+      views += entry.name.find('+') != std::string::npos ? 1 : 0;
+    }
+    size_t expected = 0;
+    for (const Workload& workload : op->workloads) expected += workload.dtypes.size();
+    EXPECT_EQ(workloads, expected) << op->name;
+    EXPECT_GE(empty, op->inputs[0].dtypes.size()) << op->name;
+    EXPECT_EQ(views, 5 * op->inputs[0].dtypes.size()) << op->name;
+    EXPECT_GE(BuiltinEdgeCases(op->name).size(), 10) << op->name;
+  }
+}
+
+// Guards: the reference answers every case (the edge cases here), finite for finite inputs.
+TEST(ConformCasesTest, ReferencesAnswerEveryEdgeCase) {
+  for (const OpSpec* op : ImplementedOps()) {
+    const ReferenceFunction reference = BuiltinReference(op->name);
+    ASSERT_TRUE(reference) << op->name;
+    const auto cases = ConformCases(*op);
+    ASSERT_TRUE(cases.ok());
+    for (const ConformCase& entry : *cases) {
+      if (entry.is_workload) continue;
+      const auto inputs = MakeInputs(entry.call, {.mode = InputMode::kSmallIntegers, .seed = 3});
+      ASSERT_TRUE(inputs.ok());
+      std::vector<HostOperand> data;
+      for (const HostBuffer& buffer : *inputs) data.push_back({buffer.origin()});
+      const Dims& shape = entry.call.output(0).desc.shape;
+      const std::vector<int64_t> elements = SampleElements(shape, 64, 1);
+      std::vector<RefScalar> values(elements.size());
+      const absl::Status status = reference({&entry.call, data}, 0, elements, values);
+      ASSERT_TRUE(status.ok()) << op->name << " " << entry.name << ": " << status;
+    }
+  }
+}
+
+// Leaves a pattern in the stack that the next call will use.
+__attribute__((noinline)) void DirtyStack(unsigned char value) {
+  volatile unsigned char bytes[16384];
+  for (volatile unsigned char& byte : bytes) byte = value;
+}
+
+// Guards: binding a call is a function of the call: no parameter byte, padding included, comes from
+// uninitialised memory; so launches can be compared by digest.
+TEST(ConformCasesTest, LaunchesAreReproducible) {
+  const DeviceProfile device = BuiltinDeviceProfile("h200").value();
+  const TemplateSet templates = TemplateSet::Builtin();
+  const auto digest = [&](std::string_view file) { return templates.ClosureDigest(file); };
+  for (const OpSpec* op : ImplementedOps()) {
+    const std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(op->name);
+    if (recipe == nullptr) continue;
+    const auto cases = ConformCases(*op);
+    ASSERT_TRUE(cases.ok());
+    for (const ConformCase& entry : *cases) {
+      for (const Variant* variant : recipe->variants()) {
+        if (!variant->Serves(entry.call, device).ok()) continue;
+        const Config config = variant->Default(entry.call, device);
+        DirtyStack(0x11);
+        const auto first = IdentifyCall(entry.call, *variant, config, device, digest);
+        DirtyStack(0xee);
+        const auto second = IdentifyCall(entry.call, *variant, config, device, digest);
+        ASSERT_TRUE(first.ok()) << op->name << " " << entry.name << ": " << first.status();
+        ASSERT_TRUE(second.ok());
+        EXPECT_EQ(first->launch_digest, second->launch_digest) << op->name << " " << entry.name;
+        EXPECT_EQ(first->instantiations, second->instantiations);
+      }
+    }
+  }
+}
+
+// Guards: sampling takes all of small shapes; of large ones ends, tile boundaries and no repeats.
+TEST(CompareTest, SamplesEndsAndBoundaries) {
+  EXPECT_EQ(SampleElements({3, 5}, 100, 1).size(), 15);
+  EXPECT_EQ(SampleElements({0, 5}, 100, 1).size(), 0);
+  EXPECT_EQ(SampleElements({}, 100, 1).size(), 1);
+  const Dims shape = {4096, 7168};
+  const std::vector<int64_t> picked = SampleElements(shape, 4096, 7);
+  const std::set<int64_t> set(picked.begin(), picked.end());
+  EXPECT_EQ(set.size(), picked.size());
+  EXPECT_EQ(picked.size(), 4096);
+  for (const int64_t row : {0, 4095, 64, 63, 127, 128}) {
+    for (const int64_t column : {0, 7167, 64, 63, 128}) {
+      EXPECT_TRUE(set.contains(row * 7168 + column)) << row << " " << column;
+    }
+  }
+  EXPECT_NE(SampleElements(shape, 4096, 8), picked);
+  EXPECT_EQ(SampleElements({1, 100'000}, 4096, 1).size(), 4096);
+  EXPECT_EQ(SampleElements({100'000, 1}, 4096, 1).size(), 4096);
+  EXPECT_GT(SampleElements({100'000, 3}, 4096, 1).size(), 4000);
+}
+
+// Guards: the judgement of NaN, infinities, rounding, tolerance and exactness.
+TEST(CompareTest, JudgesValues) {
+  const auto judge = [](DType dtype, double got, double expected, bool exact) {
+    double stored = 0;
+    StoreFromDouble(&stored, dtype, 0, got);
+    const int64_t element = 0;
+    const RefScalar value{expected, static_cast<int64_t>(expected)};
+    return CompareElements(TensorDesc::Contiguous(dtype, {1}), &stored, {&element, 1}, {&value, 1},
+                           Tolerance{0.001, 0.01}, exact)
+        .problem.empty();
+  };
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(judge(DType::kFloat32, 1.0105, 1, false));
+  EXPECT_FALSE(judge(DType::kFloat32, 1.0115, 1, false));
+  EXPECT_FALSE(judge(DType::kFloat32, 1.0005, 1, true));
+  EXPECT_TRUE(judge(DType::kFloat32, 1.5005, 1.5, true));
+  EXPECT_TRUE(judge(DType::kFloat16, kNan, kNan, false));
+  EXPECT_FALSE(judge(DType::kFloat16, kNan, 1, false));
+  EXPECT_FALSE(judge(DType::kFloat16, 1, kNan, false));
+  EXPECT_TRUE(judge(DType::kFloat16, kInf, kInf, false));
+  EXPECT_FALSE(judge(DType::kFloat16, -kInf, kInf, false));
+  EXPECT_TRUE(judge(DType::kFloat16, kInf, 1e6, false));
+  EXPECT_FALSE(judge(DType::kFloat16, kInf, 100, false));
+  EXPECT_TRUE(judge(DType::kFloat16, kInf, 65500, false));  // a rounding away from the largest
+  EXPECT_FALSE(judge(DType::kFloat16, -kInf, 65500, false));
+  EXPECT_FALSE(judge(DType::kFloat16, 1, kInf, false));
+  EXPECT_TRUE(judge(DType::kInt32, 7, 7, false));
+  EXPECT_FALSE(judge(DType::kInt32, 8, 7, false));
+}
+
+// Guards: elements that were never written are counted.
+TEST(CompareTest, CountsPoison) {
+  std::vector<unsigned char> bytes(20, 0xff);
+  const TensorDesc desc = TensorDesc::Contiguous(DType::kFloat16, {10});
+  EXPECT_EQ(CountPoisoned(desc, bytes.data(), 0xff), 10);
+  bytes[4] = 0;
+  bytes[7] = 1;
+  EXPECT_EQ(CountPoisoned(desc, bytes.data(), 0xff), 8);
+}
+
+}  // namespace
+}  // namespace tilewright
