@@ -120,7 +120,7 @@ class Conformance {
     }
     if (!ops.empty()) return ops;
     for (const OpSpec* op : served_.Ops()) {
-      if (op->status == OpStatus::kImplemented) ops.push_back(op);
+      if (served_.FindRecipe(op->name) != nullptr) ops.push_back(op);
     }
     return ops;
   }

@@ -17,7 +17,7 @@
 namespace tilewright {
 
 struct ConformOptions {
-  std::vector<std::string> ops;  // empty: every implemented one
+  std::vector<std::string> ops;  // empty: every one that has kernels
   std::string case_filter;       // part of the case's name; empty: all
   int device = 0;
   bool workloads = true;

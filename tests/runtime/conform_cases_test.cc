@@ -16,19 +16,20 @@
 namespace tilewright {
 namespace {
 
-std::vector<const OpSpec*> ImplementedOps() {
+// Those with kernels, whatever their status claims yet.
+std::vector<const OpSpec*> OpsWithKernels() {
   std::vector<const OpSpec*> ops;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
-    if (op.status == OpStatus::kImplemented) ops.push_back(&op);
+    if (MakeBuiltinRecipe(op.name) != nullptr) ops.push_back(&op);
   }
   return ops;
 }
 
-// Guards: every implemented op has its workloads at every dtype, edge cases that keep the contract,
+// Guards: every op has its workloads at every dtype, edge cases that keep the contract,
 // distinct names, and a case with an empty output.
-TEST(ConformCasesTest, EveryImplementedOpHasCases) {
-  ASSERT_FALSE(ImplementedOps().empty());
-  for (const OpSpec* op : ImplementedOps()) {
+TEST(ConformCasesTest, EveryOpHasCases) {
+  ASSERT_GE(OpsWithKernels().size(), 5);
+  for (const OpSpec* op : OpsWithKernels()) {
     const auto cases = ConformCases(*op);
     ASSERT_TRUE(cases.ok()) << op->name << ": " << cases.status();
     std::set<std::string> names;
@@ -53,7 +54,7 @@ TEST(ConformCasesTest, EveryImplementedOpHasCases) {
 
 // Guards: the reference answers every case (the edge cases here), finite for finite inputs.
 TEST(ConformCasesTest, ReferencesAnswerEveryEdgeCase) {
-  for (const OpSpec* op : ImplementedOps()) {
+  for (const OpSpec* op : OpsWithKernels()) {
     const ReferenceFunction reference = BuiltinReference(op->name);
     ASSERT_TRUE(reference) << op->name;
     const auto cases = ConformCases(*op);
@@ -85,9 +86,8 @@ TEST(ConformCasesTest, LaunchesAreReproducible) {
   const DeviceProfile device = BuiltinDeviceProfile("h200").value();
   const TemplateSet templates = TemplateSet::Builtin();
   const auto digest = [&](std::string_view file) { return templates.ClosureDigest(file); };
-  for (const OpSpec* op : ImplementedOps()) {
+  for (const OpSpec* op : OpsWithKernels()) {
     const std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(op->name);
-    if (recipe == nullptr) continue;
     const auto cases = ConformCases(*op);
     ASSERT_TRUE(cases.ok());
     for (const ConformCase& entry : *cases) {
