@@ -1,9 +1,7 @@
 // Manifest entries as C++ functions that fill an OpSpec.
 #include <array>
-#include <iomanip>
-#include <limits>
+#include <charconv>
 #include <set>
-#include <sstream>
 
 #include "manifest/status.h"
 #include "tools/generator/generate.h"
@@ -27,12 +25,12 @@ std::string ExprText(const Expr& expr) { return Cat("Expr::Deferred(", Quoted(ex
 std::string ExprText(const std::optional<Expr>& expr) { return expr ? ExprText(*expr) : "{}"; }
 std::string BoolText(bool value) { return value ? "true" : "false"; }
 
-// Reads back as the same double.
+// The shortest text that reads back as the same double.
 std::string RealText(double value) {
-  std::ostringstream text;
-  text << std::setprecision(std::numeric_limits<double>::max_digits10) << value;
-  const bool integral = text.str().find_first_of(".e") == std::string::npos;
-  return integral ? text.str() + ".0" : text.str();
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  const std::string text(buffer.data(), end);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
 template <class List, class Text>

@@ -71,17 +71,20 @@ std::string Wrapper(const OpSpec& op) {
   for (const TensorSpec& input : op.inputs) {
     if (input.optional) out += Cat(" ", input.name, " may be Tensor::Absent().");
   }
-  out += Cat("\ninline absl::Status ", name, "(Runtime& runtime");
-  for (const TensorSpec& spec : op.inputs) out += Cat(", const Tensor& ", spec.name);
-  for (const TensorSpec& spec : op.outputs) out += Cat(", const Tensor& ", spec.name);
+  const std::string open = Cat("inline absl::Status ", name, "(");
+  const std::string next = ",\n" + std::string(open.size(), ' ');
+  out += Cat("\n", open, "Runtime& runtime");
+  for (const TensorSpec& spec : op.inputs) out += Cat(next, "const Tensor& ", spec.name);
+  for (const TensorSpec& spec : op.outputs) out += Cat(next, "const Tensor& ", spec.name);
   if (!op.params.empty()) {
-    out += Cat(", const ", name, "Params& params", HasRequiredParam(op) ? "" : " = {}");
+    out += Cat(next, "const ", name, "Params& params", HasRequiredParam(op) ? "" : " = {}");
   }
-  out += Cat(", const CallOptions& options = {}) {\n", TensorArray("call_inputs", op.inputs),
+  out += Cat(next, "const CallOptions& options = {}) {\n", TensorArray("call_inputs", op.inputs),
              TensorArray("call_outputs", op.outputs));
   std::string named;
   for (const ParamSpec& param : op.params) {
-    named += Cat(named.empty() ? "" : ", ", "{\"", param.name, "\", params.", param.name, "}");
+    named += Cat(named.empty() ? "" : ",\n                                    ", "{\"", param.name,
+                 "\", params.", param.name, "}");
   }
   if (!named.empty()) out += Cat("  const NamedParam call_params[] = {", named, "};\n");
   return out + Cat("  return runtime.Call(\"", op.name, "\", call_inputs, call_outputs, ",
