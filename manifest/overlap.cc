@@ -121,10 +121,13 @@ bool ViewsOverlap(const TensorDesc& a, const void* a_data, const TensorDesc& b,
   const int64_t a_size = DTypeSize(a.dtype);
   const int64_t b_size = DTypeSize(b.dtype);
   LinearSearch search;
+  // The stride of an axis of one element may be anything.
   for (int axis = 0; axis < a.rank(); ++axis) {
+    if (a.shape[axis] == 1) continue;
     search.Add(a.strides[axis] * a_size, 0, a.shape[axis] - 1);
   }
   for (int axis = 0; axis < b.rank(); ++axis) {
+    if (b.shape[axis] == 1) continue;
     search.Add(b.strides[axis] * b_size, 1 - b.shape[axis], 0);
   }
   // Two elements share a byte where the distance of their first bytes is below their size.

@@ -41,6 +41,15 @@ TEST(OverlapTest, LargeViewsAreDecided) {
   EXPECT_FALSE(ViewsOverlap({DType::kInt8, {0}, {1}}, memory, rows, memory));
 }
 
+// The stride of an axis of one element says nothing, and must not overflow.
+TEST(OverlapTest, StridesOfSingleElementsAreIgnored) {
+  const TensorDesc desc{DType::kFloat64, {1, 4, 1}, {INT64_MIN, 1, INT64_MAX}};
+  double memory[8] = {};
+  EXPECT_FALSE(OverlapsItself(desc));
+  EXPECT_FALSE(ViewsOverlap(desc, memory, desc, memory + 4));
+  EXPECT_TRUE(ViewsOverlap(desc, memory, desc, memory + 3));
+}
+
 const OpSpec& AddOp() {
   for (const OpSpec& op : Manifest::BuiltinOps()) {
     if (op.name == "AddFwdOp") return op;
