@@ -3,6 +3,12 @@
 #ifndef TILEWRIGHT_DEVICE_FAST_DIVMOD_CUH_
 #define TILEWRIGHT_DEVICE_FAST_DIVMOD_CUH_
 
+#ifdef __CUDACC_RTC__
+#define TILEWRIGHT_HOST_DEVICE __device__ __forceinline__
+#else
+#define TILEWRIGHT_HOST_DEVICE inline
+#endif
+
 namespace tilewright {
 
 // Unsigned division after Granlund and Montgomery, "Division by invariant integers using
@@ -17,13 +23,16 @@ struct FastDivmod<false> {
   unsigned magic;
   unsigned shift;
 
+  TILEWRIGHT_HOST_DEVICE void operator()(unsigned n, unsigned* quotient,
+                                         unsigned* remainder) const {
 #ifdef __CUDACC_RTC__
-  __device__ __forceinline__ void operator()(unsigned n, unsigned* quotient,
-                                             unsigned* remainder) const {
-    *quotient = (__umulhi(n, magic) + n) >> shift;
+    const unsigned high = __umulhi(n, magic);
+#else
+    const unsigned high = static_cast<unsigned>(static_cast<unsigned long long>(n) * magic >> 32);
+#endif
+    *quotient = (high + n) >> shift;
     *remainder = n - *quotient * divisor;
   }
-#endif
 };
 
 template <>
@@ -32,13 +41,17 @@ struct FastDivmod<true> {
   unsigned long long magic;
   unsigned long long shift;
 
+  TILEWRIGHT_HOST_DEVICE void operator()(unsigned long long n, unsigned long long* quotient,
+                                         unsigned long long* remainder) const {
 #ifdef __CUDACC_RTC__
-  __device__ __forceinline__ void operator()(unsigned long long n, unsigned long long* quotient,
-                                             unsigned long long* remainder) const {
-    *quotient = (__umul64hi(n, magic) + n) >> shift;
+    const unsigned long long high = __umul64hi(n, magic);
+#else
+    const unsigned long long high =
+        static_cast<unsigned long long>(static_cast<unsigned __int128>(n) * magic >> 64);
+#endif
+    *quotient = (high + n) >> shift;
     *remainder = n - *quotient * divisor;
   }
-#endif
 };
 
 #ifndef __CUDACC_RTC__

@@ -113,7 +113,7 @@ class StreamedRow {
   // f(packet number, its values) for each packet of this thread.
   template <class F>
   __device__ __forceinline__ void ForEach(F f) const {
-#pragma unroll(kVector > 1 ? 4 : 1)
+#pragma unroll(kVector > 1 ? (Config::kThreads > 512 ? 2 : 4) : 1)
     for (int64_t at = threadIdx.x; at * kVector < p_.length; at += Config::kThreads) {
       float x[kVector];
       LoadAt(input_, at, p_.input_stride, x);
