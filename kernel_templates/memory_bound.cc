@@ -9,7 +9,7 @@
 
 namespace tilewright {
 
-std::string_view DeviceTypeName(DType dtype) {
+std::string_view StorageTypeName(DType dtype) {
   static constexpr std::array<std::string_view, kDTypeCount> kNames = {"tilewright::bool8",
                                                                        "tilewright::uint8_t",
                                                                        "tilewright::int8_t",

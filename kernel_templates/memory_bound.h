@@ -15,7 +15,7 @@
 namespace tilewright {
 
 // "tilewright::bf16", "float", ...: the storage type of a dtype in device code.
-std::string_view DeviceTypeName(DType dtype);
+std::string_view StorageTypeName(DType dtype);
 
 // FailedPrecondition below sm_80, naming the op and the architecture.
 absl::Status RequireSm80(const CallDesc& call, const DeviceProfile& device);

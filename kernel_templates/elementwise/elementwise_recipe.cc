@@ -54,7 +54,7 @@ std::vector<KernelSpec> KernelsOf(std::string_view functor, const ElementwisePro
   spec.template_file = "elementwise/elementwise.cuh";
   spec.entry = "tilewright::ElementwiseKernel";
   spec.constants = {{"using Functor", Cat("tilewright::", functor, "<",
-                                          DeviceTypeName(problem.views[0].dtype), ">")},
+                                          StorageTypeName(problem.views[0].dtype), ">")},
                     {"int kThreads", Cat(g.threads)},
                     {"int kUnroll", Cat(g.unroll)},
                     {"int kVector", Cat(g.vector)},

@@ -59,7 +59,7 @@ class ColumnVariant : public Variant {
     KernelSpec spec;
     spec.template_file = std::string(op_.column_template);
     spec.entry = std::string(op_.column_entry);
-    spec.constants = {{"using Element", std::string(DeviceTypeName(plan.dtype))},
+    spec.constants = {{"using Element", std::string(StorageTypeName(plan.dtype))},
                       {"int kWarps", Cat(config.Get("warps"))},
                       {"int kVector", Cat(VectorOf(plan, config))}};
     return {spec};

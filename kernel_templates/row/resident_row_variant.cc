@@ -154,7 +154,7 @@ class ResidentRowVariant : public Variant {
     spec.template_file = "row/resident_row.cuh";
     spec.entry = "tilewright::ResidentRowKernel";
     spec.constants = {{"using Op", Cat("tilewright::", op_.op)},
-                      {"using Element", std::string(DeviceTypeName(plan.dtype))},
+                      {"using Element", std::string(StorageTypeName(plan.dtype))},
                       {"int kThreads", Cat(g.threads)},
                       {"int kRows", Cat(g.rows)},
                       {"int kPackets", Cat(g.packets)},

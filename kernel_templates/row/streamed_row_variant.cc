@@ -49,7 +49,7 @@ class StreamedRowVariant : public Variant {
     spec.template_file = "row/streamed_row.cuh";
     spec.entry = "tilewright::StreamedRowKernel";
     spec.constants = {{"using Op", Cat("tilewright::", op_.op)},
-                      {"using Element", std::string(DeviceTypeName(plan.dtype))},
+                      {"using Element", std::string(StorageTypeName(plan.dtype))},
                       {"int kThreads", Cat(config.Get("threads", kThreads))},
                       {"int kVector", Cat(plan.vector)}};
     return {spec};
