@@ -1,9 +1,10 @@
 // Softmax along a strided axis of [outer, length, inner] with inner contiguous: lanes lie along
-// inner, warps along the axis. Reads twice.
+// inner, warps along the axis.
 //
 // Config:
 //   Element
 //   kWarps    warps of a CTA, which share its 32 * kVector columns; a power of two
+//   kPackets  packets a thread keeps, so that kWarps * kPackets holds the axis; 0: reads twice
 //   kVector   elements a packet; divides inner and, in bytes, every address
 #ifndef TILEWRIGHT_ROW_COLUMN_SOFTMAX_CUH_
 #define TILEWRIGHT_ROW_COLUMN_SOFTMAX_CUH_
@@ -14,79 +15,169 @@
 
 namespace tilewright {
 
+// One thread's share of the columns of its lane: rows warp, warp + kWarps, ... of the axis.
 template <class Config>
-struct ColumnTraits {
+class ColumnSlice {
+ public:
   using T = typename Config::Element;
   static constexpr int kVector = Config::kVector;
   static constexpr int kWarps = Config::kWarps;
+  static constexpr int kPackets = Config::kPackets;
   static constexpr int kBytes = kVector * static_cast<int>(sizeof(T));
   static_assert(kIsSame<ComputeType<T>, float>);
-  static_assert(IsPowerOfTwo(kVector) && kBytes <= 16 && IsPowerOfTwo(kWarps) && kWarps <= 32);
-};
+  static_assert(IsPowerOfTwo(kVector) && kBytes <= 16 && IsPowerOfTwo(kWarps) && kWarps <= 16);
 
-// The running maximum and sum of one packet of columns, after packet x.
-template <int kVector>
-__device__ __forceinline__ void Accumulate(const float (&x)[kVector], MaxSum (&total)[kVector]) {
-#pragma unroll
-  for (int i = 0; i < kVector; ++i) {
-    const float max = MaxNumber(total[i].max, x[i]);
-    const float shift = max == MaxOp::Identity() ? 0.0f : max;
-    total[i] = {max, MaxSumOp::Rescale(total[i], max) + Exp2((x[i] - shift) * kLog2e)};
+  struct Storage {
+    float max[kWarps][kVector][kWarpSize];
+    float sum[kWarps][kVector][kWarpSize];
+  };
+
+  __device__ __forceinline__ ColumnSlice(const ColumnParams& p, int64_t outer, int64_t column)
+      : p_(p),
+        warp_(threadIdx.x / kWarpSize),
+        lane_(threadIdx.x % kWarpSize),
+        rows_(column < p.inner ? p.length : 0) {
+    input_ = static_cast<const uint8_t*>(p.input) + outer * p.input_outer_stride + column * kBytes;
+    output_ = static_cast<uint8_t*>(p.output) + outer * p.output_outer_stride + column * kBytes;
   }
-}
+
+  // The maximum of this thread's part of each column and, unless kept, the sum under it.
+  __device__ __forceinline__ void Load(MaxSum (&total)[kVector]) {
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) total[i] = MaxSumOp::Identity();
+    if constexpr (kPackets > 0) {
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) {
+        if (Row(k) < rows_) LoadRow(Row(k), kept_[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) {
+        if (Row(k) >= rows_) continue;
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) total[i].max = MaxNumber(total[i].max, kept_[k][i]);
+      }
+    } else {
+#pragma unroll 2
+      for (int64_t n = warp_; n < rows_; n += kWarps) {
+        float x[kVector];
+        LoadRow(n, x);
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) {
+          const float max = MaxNumber(total[i].max, x[i]);
+          const float sum = MaxSumOp::Rescale(total[i], max);
+          total[i] = {max, sum + ExpUnder(x[i], max)};
+        }
+      }
+    }
+  }
+
+  // The sum of this thread's part under the columns' maxima; keeps the exponentials.
+  __device__ __forceinline__ void Sum(const float (&max)[kVector], MaxSum (&total)[kVector]) {
+    if constexpr (kPackets > 0) {
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) {
+        if (Row(k) >= rows_) continue;
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) {
+          kept_[k][i] = ExpUnder(kept_[k][i], max[i]);
+          total[i].sum += kept_[k][i];
+        }
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) total[i].sum = MaxSumOp::Rescale(total[i], max[i]);
+    }
+  }
+
+  __device__ __forceinline__ void Store(const float (&max)[kVector],
+                                        const float (&scale)[kVector]) {
+    if constexpr (kPackets > 0) {
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) {
+        if (Row(k) < rows_) StoreRow(Row(k), kept_[k], scale);
+      }
+    } else {
+#pragma unroll 2
+      for (int64_t n = warp_; n < rows_; n += kWarps) {
+        float x[kVector];
+        LoadRow(n, x);
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) x[i] = ExpUnder(x[i], max[i]);
+        StoreRow(n, x, scale);
+      }
+    }
+  }
+
+  // Combines each column's value over the warps. One barrier.
+  template <class Op>
+  __device__ __forceinline__ void AcrossWarps(float (&slots)[kWarps][kVector][kWarpSize],
+                                              float (&value)[kVector]) const {
+    if constexpr (kWarps > 1) {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) slots[warp_][i][lane_] = value[i];
+      CtaBarrier();
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) value[i] = Op::Identity();
+#pragma unroll 1
+      for (int w = 0; w < kWarps; ++w) {
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) value[i] = Op::Combine(value[i], slots[w][i][lane_]);
+      }
+    }
+  }
+
+ private:
+  // exp(x - max); 0 for -inf under a maximum of -inf, so that such a column's sum is 0.
+  __device__ __forceinline__ static float ExpUnder(float x, float max) {
+    return Exp2((x - (max == MaxOp::Identity() ? 0.0f : max)) * kLog2e);
+  }
+  __device__ __forceinline__ int64_t Row(int k) const { return warp_ + k * kWarps; }
+  __device__ __forceinline__ void LoadRow(int64_t n, float (&x)[kVector]) const {
+    Unpack<T>(LoadGlobal<kBytes>(input_ + n * p_.input_stride), x);
+  }
+  __device__ __forceinline__ void StoreRow(int64_t n, const float (&x)[kVector],
+                                           const float (&scale)[kVector]) const {
+    float y[kVector];
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) y[i] = x[i] * scale[i];
+    StoreGlobal<kBytes>(output_ + n * p_.output_stride, Pack<T, kBytes>(y));
+  }
+
+  const ColumnParams& p_;
+  int warp_;
+  int lane_;
+  int64_t rows_;  // 0 for lanes past the last column
+  const uint8_t* input_;
+  uint8_t* output_;
+  float kept_[kPackets > 0 ? kPackets : 1][kVector];
+};
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
     ColumnSoftmaxKernel(const __grid_constant__ ColumnParams p) {
-  using Traits = ColumnTraits<Config>;
-  using T = typename Traits::T;
-  constexpr int kVector = Traits::kVector;
-  constexpr int kBytes = Traits::kBytes;
-  __shared__ MaxSum shared[Traits::kWarps][kVector][kWarpSize];
-  const int lane = threadIdx.x % kWarpSize;
-  const int warp = threadIdx.x / kWarpSize;
+  using Slice = ColumnSlice<Config>;
+  constexpr int kVector = Slice::kVector;
+  __shared__ typename Slice::Storage storage;
   const int64_t blocks = CeilDiv<int64_t>(p.inner, kWarpSize);
   WaitForPriorGrids();
+#pragma unroll 1
   for (int64_t block = blockIdx.x; block < p.outer * blocks; block += gridDim.x) {
     const int64_t outer = block / blocks;
-    const int64_t column = block % blocks * kWarpSize + lane;
-    const bool has = column < p.inner;
-    const uint8_t* input =
-        static_cast<const uint8_t*>(p.input) + outer * p.input_outer_stride + column * kBytes;
-    uint8_t* output =
-        static_cast<uint8_t*>(p.output) + outer * p.output_outer_stride + column * kBytes;
+    Slice slice(p, outer, (block - outer * blocks) * kWarpSize + threadIdx.x % kWarpSize);
     MaxSum total[kVector];
+    float max[kVector];
+    float sum[kVector];
+    slice.Load(total);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) total[i] = MaxSumOp::Identity();
-#pragma unroll 2
-    for (int64_t n = warp; has && n < p.length; n += Traits::kWarps) {
-      float x[kVector];
-      Unpack<T>(LoadGlobal<kBytes>(input + n * p.input_stride), x);
-      Accumulate(x, total);
-    }
+    for (int i = 0; i < kVector; ++i) max[i] = total[i].max;
+    slice.template AcrossWarps<MaxOp>(storage.max, max);
+    slice.Sum(max, total);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) shared[warp][i][lane] = total[i];
-    CtaBarrier();
+    for (int i = 0; i < kVector; ++i) sum[i] = total[i].sum;
+    slice.template AcrossWarps<SumOp>(storage.sum, sum);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      total[i] = MaxSumOp::Identity();
-#pragma unroll 1
-      for (int w = 0; w < Traits::kWarps; ++w) {
-        total[i] = MaxSumOp::Combine(total[i], shared[w][i][lane]);
-      }
-      total[i].sum = Rcp(total[i].sum);
-    }
-    CtaBarrier();  // the next block uses the same slots
-#pragma unroll 2
-    for (int64_t n = warp; has && n < p.length; n += Traits::kWarps) {
-      float x[kVector];
-      Unpack<T>(LoadGlobal<kBytes>(input + n * p.input_stride), x);
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) {
-        x[i] = Exp2((x[i] - total[i].max) * kLog2e) * total[i].sum;
-      }
-      StoreGlobal<kBytes>(output + n * p.output_stride, Pack<T, kBytes>(x));
-    }
+    for (int i = 0; i < kVector; ++i) sum[i] = Rcp(sum[i]);
+    slice.Store(max, sum);
   }
 }
 

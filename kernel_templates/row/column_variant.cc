@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kLanes = 32;
 constexpr int64_t kMostBlocksPerSm = 32;
+constexpr int64_t kMostKept = 64;  // elements a thread, as float32
 
 class ColumnVariant : public Variant {
  public:
@@ -23,7 +24,8 @@ class ColumnVariant : public Variant {
     return FailedPrecondition("the axis is not a strided one beside a dense one");
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
-    return {std::string(name()), {{"warps", {1, 2, 4, 8, 16}}, {"vector_bytes", {2, 4, 8, 16}}}};
+    return {std::string(name()),
+            {{"warps", {1, 2, 4, 8, 16}}, {"vector_bytes", {2, 4, 8, 16}}, {"keep", {0, 1}}}};
   }
   absl::Status Legal(const CallDesc& call, const Config& config,
                      const DeviceProfile&) const override {
@@ -34,25 +36,34 @@ class ColumnVariant : public Variant {
       return FailedPrecondition("vectors of ", bytes, " bytes, expected ", DTypeSize(plan.dtype),
                                 " to ", most);
     }
+    const int64_t kept = PacketsOf(plan, config) * VectorOf(plan, config);
+    if (kept > kMostKept) {
+      return FailedPrecondition("a thread keeps ", kept, " elements, expected at most ", kMostKept);
+    }
     return absl::OkStatus();
   }
   double PredictUs(const CallDesc& call, const Config& config,
                    const DeviceProfile& device) const override {
     const RowPlan plan = PlanRows(call, op_.problem(call));
     MemoryModel model;
-    model.bytes = 3.0 * static_cast<double>(plan.rows) * static_cast<double>(plan.length) *
+    const double passes = config.Get("keep") != 0 ? 2.0 : 3.0;
+    model.bytes = passes * static_cast<double>(plan.rows) * static_cast<double>(plan.length) *
                   DTypeSize(plan.dtype);
     model.ctas = static_cast<double>(Blocks(plan, VectorOf(plan, config)));
     model.threads = static_cast<double>(config.Get("warps") * kLanes);
-    model.bytes_per_thread = 2.0 * static_cast<double>(config.Get("vector_bytes"));
+    const double packets = static_cast<double>(std::max<int64_t>(PacketsOf(plan, config), 2));
+    model.bytes_per_thread = packets * static_cast<double>(config.Get("vector_bytes"));
     return PredictMemoryUs(model, device);
   }
   Config Default(const CallDesc& call, const DeviceProfile&) const override {
     const RowPlan plan = PlanRows(call, op_.problem(call));
-    const int64_t bucket = LengthBucket(plan.length);
+    const int64_t bucket = ColumnLengthBucket(plan.length);
+    const int64_t warps = std::clamp<int64_t>(bucket / 4, 1, 8);
+    const int64_t keep = bucket / warps * plan.column_vector <= kMostKept ? 1 : 0;
     return {std::string(name()),
-            {{"warps", bucket <= 256 ? 4 : 8},
-             {"vector_bytes", int64_t{plan.column_vector} * DTypeSize(plan.dtype)}}};
+            {{"warps", warps},
+             {"vector_bytes", int64_t{plan.column_vector} * DTypeSize(plan.dtype)},
+             {"keep", keep}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const RowPlan plan = PlanRows(call, op_.problem(call));
@@ -61,6 +72,7 @@ class ColumnVariant : public Variant {
     spec.entry = std::string(op_.column_entry);
     spec.constants = {{"using Element", std::string(StorageTypeName(plan.dtype))},
                       {"int kWarps", Cat(config.Get("warps"))},
+                      {"int kPackets", Cat(PacketsOf(plan, config))},
                       {"int kVector", Cat(VectorOf(plan, config))}};
     return {spec};
   }
@@ -99,6 +111,12 @@ class ColumnVariant : public Variant {
   static int64_t VectorOf(const RowPlan& plan, const Config& config) {
     return std::clamp<int64_t>(config.Get("vector_bytes") / DTypeSize(plan.dtype), 1,
                                plan.column_vector);
+  }
+  // Packets a thread keeps; 0 if it reads twice.
+  static int64_t PacketsOf(const RowPlan& plan, const Config& config) {
+    if (config.Get("keep") == 0) return 0;
+    const int64_t warps = config.Get("warps");
+    return (ColumnLengthBucket(plan.length) + warps - 1) / warps;
   }
   static int64_t Blocks(const RowPlan& plan, int64_t vector) {
     const int64_t inner = plan.outer[0].extent / vector;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;
 constexpr int64_t kSmallestLength = 256;
+constexpr int64_t kSmallestColumn = 4;
 constexpr std::array<int64_t, 4> kRowClasses = {4, 32, 264, 2112};
 
 bool IsAligned(const Operand& operand, int vector) {
@@ -74,8 +75,9 @@ class RowRecipe : public Recipe {
     const RowPlan plan = PlanRows(call, op_.problem(call));
     const int layout = plan.contiguous ? 0 : plan.strided_axis ? 1 : 2;
     const int vector = plan.contiguous ? plan.vector : plan.column_vector;
-    return {RowsBucket(plan.rows), LengthBucket(plan.length), layout, vector,
-            plan.outer.size() > 1 ? 1 : 0};
+    const int64_t length =
+        plan.strided_axis ? ColumnLengthBucket(plan.length) : LengthBucket(plan.length);
+    return {RowsBucket(plan.rows), length, layout, vector, plan.outer.size() > 1 ? 1 : 0};
   }
   std::span<const Variant* const> variants() const override { return variants_; }
 
@@ -126,6 +128,8 @@ RowPlan PlanRows(const CallDesc& call, const RowProblem& problem) {
 }
 
 int64_t LengthBucket(int64_t length) { return PowerOfTwoBucket(length, kSmallestLength); }
+
+int64_t ColumnLengthBucket(int64_t length) { return PowerOfTwoBucket(length, kSmallestColumn); }
 
 int64_t RowsBucket(int64_t rows) {
   for (int64_t bound : kRowClasses) {

@@ -52,6 +52,8 @@ RowPlan PlanRows(const CallDesc& call, const RowProblem& problem);
 
 // Upper bound of the lengths that share kernels.
 int64_t LengthBucket(int64_t length);
+// The same for the lengths of strided axes.
+int64_t ColumnLengthBucket(int64_t length);
 // Upper bound of the row counts that share a winner; the last class has none.
 int64_t RowsBucket(int64_t rows);
 

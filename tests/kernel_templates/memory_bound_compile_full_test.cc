@@ -94,7 +94,7 @@ TEST_F(CompileTest, DefaultsOfAllWorkloadsOnAllArchitectures) {
       }
     }
   }
-  EXPECT_EQ(workloads, 25);
+  EXPECT_GE(workloads, 25);
 }
 
 TEST_F(CompileTest, OtherLayoutsAndDtypes) {

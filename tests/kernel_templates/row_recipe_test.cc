@@ -87,7 +87,8 @@ TEST(RowRecipe, EveryLegalConfigHoldsTheWholeRow) {
       if (!variant->Legal(call, config, H200()).ok()) continue;
       ++legal;
       int64_t held = 1;
-      for (const auto& [name, value] : variant->Kernels(call, config)[0].constants) {
+      const std::vector<KernelSpec> kernels = variant->Kernels(call, config);
+      for (const auto& [name, value] : kernels[0].constants) {
         if (name == "int kThreads" || name == "int kPackets" || name == "int kVector" ||
             name == "int kCluster") {
           held *= std::stoll(value);
