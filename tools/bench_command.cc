@@ -1,0 +1,167 @@
+// tilewright bench: every workload on a GPU, ours and peers in the same run, as CSV.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "manifest/status.h"
+#include "tools/bench_run.h"
+#include "tools/cli.h"
+#include "tools/selection.h"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BenchArgs {
+  CallSelection selection;
+  BenchOptions options;
+  int device = 0;
+  std::string filter;
+  std::string output;
+  std::string against;
+  std::string bars;
+  std::string torch;
+  std::string python = "python3";
+  bool no_cublaslt = false;
+  bool json = false;
+};
+
+struct BenchResult {
+  std::vector<BenchRow> rows;
+  std::vector<std::string> findings;
+};
+
+absl::StatusOr<std::vector<BenchCase>> ChosenCases(const BenchArgs& args) {
+  TW_ASSIGN_OR_RETURN(const std::vector<const OpSpec*> ops, args.selection.Ops());
+  std::vector<BenchCase> chosen;
+  for (const OpSpec* op : ops) {
+    TW_ASSIGN_OR_RETURN(std::vector<BenchCase> cases, BenchCases(*op));
+    for (BenchCase& bench_case : cases) {
+      if (bench_case.name.find(args.filter) != std::string::npos) {
+        chosen.push_back(std::move(bench_case));
+      }
+    }
+  }
+  if (chosen.empty())
+    return InvalidArgument("--case: no workload's name holds '", args.filter, "'");
+  return chosen;
+}
+
+absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& args) {
+  TW_ASSIGN_OR_RETURN(const std::vector<BenchCase> cases, ChosenCases(args));
+  std::vector<BenchRow> before;
+  if (!args.against.empty()) TW_ASSIGN_OR_RETURN(before, ReadBenchCsv(args.against));
+  BenchResult result;
+  std::vector<BenchCase> measured;
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<GpuSession> gpu,
+                      GpuSession::Open(context.runtime, args.device));
+  for (const BenchCase& bench_case : cases) {
+    absl::StatusOr<BenchRow> row = MeasureCase(*gpu, bench_case, args.options);
+    if (!row.ok()) {
+      result.findings.push_back(Cat(bench_case.call.op->name, " ", bench_case.name, ": ",
+                                    std::string(row.status().message())));
+      continue;
+    }
+    if (!args.json) {
+      std::cerr << row->op << " " << row->name << ": " << row->median_us << " us" << std::endl;
+    }
+    result.rows.push_back(*std::move(row));
+    measured.push_back(bench_case);
+  }
+  if (!args.torch.empty()) {
+    const absl::Status status =
+        MeasureTorchPeers(args.python, args.torch, args.options.repeats, measured, result.rows);
+    if (!status.ok()) result.findings.push_back(std::string(status.message()));
+  }
+  if (!args.bars.empty()) TW_RETURN_IF_ERROR(AddCatalogBars(args.bars, result.rows));
+  for (std::string& line : ModelFailures(result.rows)) result.findings.push_back(std::move(line));
+  for (std::string& line : Regressions(before, result.rows)) {
+    result.findings.push_back(std::move(line));
+  }
+  return result;
+}
+
+Json ResultJson(const BenchResult& result) {
+  Json rows = Json::array();
+  for (const BenchRow& row : result.rows) {
+    rows.push_back({{"op", row.op},
+                    {"case", row.name},
+                    {"dtype", row.dtype},
+                    {"config", row.config},
+                    {"quality", row.quality},
+                    {"method", row.method},
+                    {"median_us", row.median_us},
+                    {"p10_us", row.p10_us},
+                    {"p90_us", row.p90_us},
+                    {"sol_us", row.sol_us},
+                    {"efficiency", row.efficiency},
+                    {"peer", row.peer},
+                    {"peer_us", row.peer_us},
+                    {"ratio", row.ratio},
+                    {"bar_us", row.bar_us}});
+  }
+  return {{"rows", rows}, {"findings", result.findings}};
+}
+
+absl::Status WriteCsv(const std::vector<BenchRow>& rows, const std::string& path) {
+  std::ofstream file;
+  if (!path.empty()) {
+    file.open(path);
+    if (!file) return InvalidArgument("--output: cannot write ", path);
+  }
+  std::ostream& out = path.empty() ? std::cout : file;
+  out << BenchCsvHeader() << "\n";
+  for (const BenchRow& row : rows) out << BenchCsvLine(row) << "\n";
+  out.flush();
+  return out ? absl::OkStatus() : FailedPrecondition("cannot write ", path);
+}
+
+int RunBench(const CliContext& context, BenchArgs& args) {
+  args.options.cublaslt = !args.no_cublaslt;
+  const absl::StatusOr<BenchResult> result = Bench(context, args);
+  if (!result.ok()) return Fail(result.status());
+  if (!args.json || !args.output.empty()) {
+    if (absl::Status status = WriteCsv(result->rows, args.output); !status.ok()) {
+      return Fail(status);
+    }
+  }
+  if (args.json) {
+    std::cout << ResultJson(*result).dump(2) << "\n";
+  } else {
+    for (const std::string& line : Summary(result->rows)) std::cerr << line << "\n";
+    for (const std::string& finding : result->findings) std::cerr << "finding: " << finding << "\n";
+  }
+  return result->findings.empty() ? kDone : kFindings;
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, CliContext& context) {
+  auto args = std::make_shared<BenchArgs>();
+  CLI::App* command = AddCommand(
+      app, context, "bench", "Time every workload on a GPU, with peers in the same run; prints CSV",
+      [&context, args] { return RunBench(context, *args); });
+  command->add_option("--op", args->selection.ops, "Only these operators");
+  command->add_option("--family", args->selection.families, "Only these families");
+  command->add_option("--case", args->filter, "Only workloads whose name holds this");
+  command->add_option("--device", args->device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
+  command->add_option("--repeats", args->options.repeats, "Samples of each workload")
+      ->check(CLI::Range(3, 100000));
+  command->add_option("--output", args->output, "CSV file to write instead of standard output");
+  command
+      ->add_option("--against", args->against,
+                   "An earlier CSV: exit 1 where a workload became slower beyond noise")
+      ->check(CLI::ExistingFile);
+  command->add_option("--bars", args->bars, "Published figures (bench/catalog_bars.csv)")
+      ->check(CLI::ExistingFile);
+  command->add_option("--torch", args->torch, "Also time PyTorch by bench/peers/torch_peers.py")
+      ->check(CLI::ExistingFile);
+  command->add_option("--python", args->python, "Interpreter for --torch");
+  command->add_flag("--no-cublaslt", args->no_cublaslt, "Leave out cuBLASLt");
+  command->add_flag("--json", args->json, "Print JSON");
+}
+
+}  // namespace tilewright

@@ -1,0 +1,39 @@
+// Measures workloads on a GPU, ours and the peers in the same run.
+#ifndef TILEWRIGHT_TOOLS_BENCH_RUN_H_
+#define TILEWRIGHT_TOOLS_BENCH_RUN_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/bench_rows.h"
+#include "tools/gpu_session.h"
+#include "tools/shape_file.h"
+
+namespace tilewright {
+
+struct BenchCase {
+  std::string name;  // "square-1k-nn-float16"
+  CallDesc call;
+};
+// Every workload of the op at every dtype it names.
+absl::StatusOr<std::vector<BenchCase>> BenchCases(const OpSpec& op);
+
+struct BenchOptions {
+  int repeats = 50;
+  bool cublaslt = true;
+};
+
+// Ours as the cache serves it, and for GemmFwdOp the best of all of cuBLASLt's algorithms, in
+// interleaved samples with a cold L2 and random inputs that rotate.
+absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_case,
+                                     const BenchOptions& options);
+
+// Runs `python script` (bench/peers/torch_peers.py) on the cases and offers its times to the rows.
+absl::Status MeasureTorchPeers(const std::string& python, const std::string& script, int repeats,
+                               std::span<const BenchCase> cases, std::span<BenchRow> rows);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_BENCH_RUN_H_
