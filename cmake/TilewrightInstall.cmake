@@ -11,6 +11,7 @@ set(header_dir ${CMAKE_INSTALL_INCLUDEDIR}/tilewright)
 install(TARGETS tilewright tilewright_kernels tilewright_cache tilewright_autotune
                 tilewright_manifest tilewright_manifest_core tilewright_options
   EXPORT TilewrightTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tilewright_cli_main RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT TilewrightTargets NAMESPACE Tilewright:: DESTINATION ${package_dir})
 
 foreach(folder manifest autotune cache kernel_templates runtime)

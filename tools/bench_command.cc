@@ -53,7 +53,9 @@ absl::StatusOr<std::vector<BenchCase>> ChosenCases(const BenchArgs& args) {
 absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& args) {
   TW_ASSIGN_OR_RETURN(const std::vector<BenchCase> cases, ChosenCases(args));
   std::vector<BenchRow> before;
-  if (!args.against.empty()) TW_ASSIGN_OR_RETURN(before, ReadBenchCsv(args.against));
+  if (!args.against.empty()) {
+    TW_ASSIGN_OR_RETURN(before, ReadBenchCsv(args.against));
+  }
   BenchResult result;
   std::vector<BenchCase> measured;
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<GpuSession> gpu,

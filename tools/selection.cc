@@ -16,6 +16,8 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+bool HasRecipe(const OpSpec& op) { return MakeBuiltinRecipe(op.name) != nullptr; }
+
 absl::Status CheckNames(const CallSelection& selection) {
   const std::vector<OpSpec>& ops = Manifest::BuiltinOps();
   for (const std::string& name : selection.ops) {
@@ -24,8 +26,8 @@ absl::Status CheckNames(const CallSelection& selection) {
     if (found == ops.end()) {
       return InvalidArgument("no operator '", name, "' (see tilewright ops)");
     }
-    if (found->status != OpStatus::kImplemented) {
-      return InvalidArgument("operator '", name, "' is declared but not implemented");
+    if (!HasRecipe(*found)) {
+      return InvalidArgument("operator '", name, "' is declared, but has no recipe");
     }
   }
   for (const std::string& family : selection.families) {
@@ -58,12 +60,11 @@ absl::StatusOr<std::vector<const OpSpec*>> CallSelection::Ops() const {
   std::vector<const OpSpec*> chosen;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
     const bool named = ops.empty() && families.empty();
-    if (op.status == OpStatus::kImplemented &&
-        (named || Contains(ops, op.name) || Contains(families, op.family))) {
+    if (HasRecipe(op) && (named || Contains(ops, op.name) || Contains(families, op.family))) {
       chosen.push_back(&op);
     }
   }
-  if (chosen.empty()) return InvalidArgument("no implemented operator is chosen");
+  if (chosen.empty()) return InvalidArgument("no operator that has a recipe is chosen");
   return chosen;
 }
 

@@ -15,7 +15,8 @@ class App;
 
 namespace tilewright {
 
-// --op, --family and --shapes. None given: every implemented operator's workloads.
+// --op, --family and --shapes. None given: the workloads of every operator that has a
+// recipe.
 struct CallSelection {
   std::vector<std::string> ops;
   std::vector<std::string> families;
@@ -25,7 +26,7 @@ struct CallSelection {
   // The workloads of the chosen operators, or the lines of the shape file that are of a chosen
   // operator. InvalidArgument for an unknown name, or where nothing is chosen.
   absl::StatusOr<std::vector<NamedCall>> Calls() const;
-  // The implemented operators that are chosen.
+  // The chosen operators that have a recipe.
   absl::StatusOr<std::vector<const OpSpec*>> Ops() const;
 };
 

@@ -4,9 +4,11 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "manifest/status.h"
+#include "runtime/compiler.h"
 #include "tools/cli.h"
 #include "tools/validator.h"
 
@@ -18,6 +20,8 @@ using Json = nlohmann::ordered_json;
 struct ValidateArgs {
   std::vector<std::string> files;
   std::vector<std::string> ops;
+  std::string ledger;
+  int jobs = 2;
   bool json = false;
 };
 
@@ -42,49 +46,85 @@ std::vector<OpSpec> Entries(const ValidateArgs& args, std::vector<std::string>& 
   return entries;
 }
 
-void PrintReport(const std::vector<std::string>& schema_errors,
-                 const std::vector<Finding>& findings, size_t checked, bool json) {
-  if (json) {
-    Json list = Json::array();
-    for (const std::string& error : schema_errors) list.push_back({{"level", 0}, {"text", error}});
-    for (const Finding& finding : findings) {
-      list.push_back({{"level", finding.level},
-                      {"file", finding.file},
-                      {"line", finding.line},
-                      {"op", finding.op},
-                      {"field", finding.field},
-                      {"text", finding.message}});
-    }
-    std::cout << Json{{"entries", checked}, {"findings", list}}.dump(2) << "\n";
-    return;
-  }
-  for (const std::string& error : schema_errors) std::cout << error << "\n";
-  for (const Finding& finding : findings) std::cout << finding.ToString() << "\n";
-  std::cout << checked << " entries checked, " << schema_errors.size() + findings.size()
-            << " findings\n";
+struct Report {
+  std::vector<std::string> schema_errors;  // files that do not parse
+  std::vector<Finding> findings;
+  std::optional<LedgerFindings> ledger;
+  size_t checked = 0;
+  size_t count() const { return schema_errors.size() + findings.size(); }
+};
+
+Json FindingJson(const Finding& finding) {
+  return {{"level", finding.level}, {"file", finding.file},   {"line", finding.line},
+          {"op", finding.op},       {"field", finding.field}, {"text", finding.message}};
 }
 
-int RunValidate(const ValidateArgs& args) {
-  std::vector<std::string> schema_errors;
-  std::vector<OpSpec> entries = Entries(args, schema_errors);
+void PrintJson(const Report& report) {
+  Json list = Json::array();
+  for (const std::string& error : report.schema_errors) {
+    list.push_back({{"level", 0}, {"text", error}});
+  }
+  for (const Finding& finding : report.findings) list.push_back(FindingJson(finding));
+  Json json{{"entries", report.checked}, {"findings", list}};
+  if (report.ledger) {
+    json["ledger"] = {{"claims", report.ledger->claims},
+                      {"vouched", report.ledger->vouched},
+                      {"unverified", report.ledger->unverified}};
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void PrintText(const Report& report) {
+  for (const std::string& error : report.schema_errors) std::cout << error << "\n";
+  for (const Finding& finding : report.findings) std::cout << finding.ToString() << "\n";
+  if (report.ledger) {
+    for (const std::string& line : report.ledger->unverified) {
+      std::cout << "unverified: " << line << "\n";
+    }
+    std::cout << "ledger: " << report.ledger->vouched << " of " << report.ledger->claims
+              << " claims vouched for, " << report.ledger->unverified.size() << " unverified\n";
+  } else {
+    std::cout << "ledger: not checked (give --ledger FOLDER)\n";
+  }
+  std::cout << report.checked << " entries checked, " << report.count() << " findings\n";
+}
+
+absl::StatusOr<Report> Validate(const CliContext& context, const ValidateArgs& args) {
+  Report report;
+  std::vector<OpSpec> entries = Entries(args, report.schema_errors);
   for (const std::string& name : args.ops) {
     if (std::none_of(entries.begin(), entries.end(),
                      [&](const OpSpec& op) { return op.name == name; })) {
-      return Misuse("no operator '" + name + "' (see tilewright ops)");
+      return InvalidArgument("no operator '", name, "' (see tilewright ops)");
     }
   }
-  std::vector<Finding> findings;
-  size_t checked = 0;
+  if (!args.ops.empty()) {
+    std::erase_if(entries, [&](const OpSpec& op) {
+      return std::find(args.ops.begin(), args.ops.end(), op.name) == args.ops.end();
+    });
+  }
+  report.checked = entries.size();
   for (const OpSpec& op : entries) {
-    if (!args.ops.empty() &&
-        std::find(args.ops.begin(), args.ops.end(), op.name) == args.ops.end()) {
-      continue;
+    for (Finding& finding : ValidateOp(op, BuiltinParts())) {
+      report.findings.push_back(std::move(finding));
     }
-    ++checked;
-    for (Finding& finding : ValidateOp(op, BuiltinParts())) findings.push_back(std::move(finding));
   }
-  PrintReport(schema_errors, findings, checked, args.json);
-  return schema_errors.empty() && findings.empty() ? kDone : kFindings;
+  if (args.ledger.empty()) return report;
+  const std::shared_ptr<Compiler> compiler = NvrtcCompiler(context.runtime.nvrtc_path);
+  TW_ASSIGN_OR_RETURN(report.ledger, ValidateLedger(args.ledger, entries, *compiler, args.jobs));
+  for (Finding& finding : report.ledger->findings) report.findings.push_back(finding);
+  return report;
+}
+
+int RunValidate(const CliContext& context, const ValidateArgs& args) {
+  const absl::StatusOr<Report> report = Validate(context, args);
+  if (!report.ok()) return Fail(report.status());
+  if (args.json) {
+    PrintJson(*report);
+  } else {
+    PrintText(*report);
+  }
+  return report->count() == 0 ? kDone : kFindings;
 }
 
 }  // namespace
@@ -94,11 +134,14 @@ void AddValidateCommand(CLI::App& app, CliContext& context) {
   CLI::App* command = AddCommand(
       app, context, "validate",
       "Check manifest entries: L0 schema, L1 recipe, L2 shape rules, L3 dtypes, L4 roofline and "
-      "reference; exit 1 on findings",
-      [args] { return RunValidate(*args); });
+      "reference, L5 ledger; exit 1 on findings",
+      [&context, args] { return RunValidate(context, *args); });
   command->add_option("FILES", args->files, "Manifest files (default: the built-in operators)")
       ->check(CLI::ExistingFile);
   command->add_option("--op", args->ops, "Only these operators");
+  command->add_option("--ledger", args->ledger, "Folder of the conformance ledger, for L5")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--jobs", args->jobs, "Compile threads for L5")->check(CLI::Range(1, 1024));
   command->add_flag("--json", args->json, "Print JSON");
 }
 

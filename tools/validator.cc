@@ -1,11 +1,16 @@
 #include "tools/validator.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
+#include "kernel_templates/embedded.h"
 #include "manifest/device_profile.h"
 #include "manifest/status.h"
+#include "runtime/conform/ledger_check.h"
 
 namespace tilewright {
 namespace {
@@ -72,12 +77,16 @@ class OpValidator {
   }
 
   void CheckWorkloads() {
-    std::set<std::string> labels;
+    std::set<std::pair<std::string, DType>> seen;
     for (const Workload& workload : op_.workloads) {
       const std::string field = "workloads." + workload.label;
-      if (!labels.insert(workload.label).second) Add(0, workload.line, field, "is there twice");
       if (workload.dtypes.empty()) Add(3, workload.line, field, "names no dtype");
-      for (DType dtype : workload.dtypes) CheckWorkload(workload, dtype, field);
+      for (DType dtype : workload.dtypes) {
+        if (!seen.emplace(workload.label, dtype).second) {
+          Add(0, workload.line, field, "is there twice at ", DTypeName(dtype));
+        }
+        CheckWorkload(workload, dtype, field);
+      }
     }
   }
 
@@ -176,6 +185,47 @@ ValidatorParts BuiltinParts() { return {MakeBuiltinRecipe, BuiltinReference}; }
 
 std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts) {
   return OpValidator(op, parts).Run();
+}
+
+absl::StatusOr<LedgerFindings> ValidateLedger(const std::string& folder,
+                                              std::span<const OpSpec> ops, Compiler& compiler,
+                                              int jobs) {
+  TW_ASSIGN_OR_RETURN(const Ledger ledger, Ledger::ReadFolder(folder));
+  const TemplateSet templates = TemplateSet::Builtin();
+  std::map<std::string, std::unique_ptr<Recipe>, std::less<>> recipes;
+  LedgerCheckOptions options;
+  for (const OpSpec& op : ops) {
+    options.ops.push_back(&op);
+    recipes[op.name] = MakeBuiltinRecipe(op.name);
+  }
+  options.recipe = [&recipes](std::string_view op) {
+    const auto found = recipes.find(op);
+    return found == recipes.end() ? nullptr : found->second.get();
+  };
+  options.templates = &templates;
+  options.compiler = compiler.Version().ok() ? &compiler : nullptr;
+  options.jobs = jobs;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  options.rotation =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::hours>(now).count() / 24);
+  TW_ASSIGN_OR_RETURN(options.device, BuiltinDeviceProfile("h200"));
+  TW_ASSIGN_OR_RETURN(const LedgerReport report, VerifyLedger(ledger, options));
+
+  LedgerFindings found;
+  found.claims = report.claims;
+  found.vouched = report.vouched;
+  for (const LedgerFinding& finding : report.findings) {
+    if (finding.kind == LedgerFinding::Kind::kUnverified) {
+      found.unverified.push_back(finding.ToString());
+      continue;
+    }
+    const auto op = std::find_if(ops.begin(), ops.end(),
+                                 [&](const OpSpec& spec) { return spec.name == finding.op; });
+    found.findings.push_back({5, op == ops.end() ? "" : op->file, op == ops.end() ? 0 : op->line,
+                              finding.op, "status",
+                              Cat(finding.case_name, " ", finding.dtype, ": ", finding.message)});
+  }
+  return found;
 }
 
 }  // namespace tilewright

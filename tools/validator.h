@@ -5,12 +5,15 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kernel_templates/recipe.h"
 #include "manifest/op_spec.h"
 #include "manifest/reference.h"
+#include "runtime/compiler.h"
 
 namespace tilewright {
 
@@ -36,6 +39,17 @@ ValidatorParts BuiltinParts();
 
 // Levels 0 to 4 of one entry. A spec-only entry needs no recipe and no reference.
 std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts);
+
+// Level 5: the ledger vouches for the code that is there now. What cannot be told here, by name.
+struct LedgerFindings {
+  std::vector<Finding> findings;
+  std::vector<std::string> unverified;
+  int64_t claims = 0;
+  int64_t vouched = 0;
+};
+absl::StatusOr<LedgerFindings> ValidateLedger(const std::string& folder,
+                                              std::span<const OpSpec> ops, Compiler& compiler,
+                                              int jobs);
 
 }  // namespace tilewright
 

@@ -1,0 +1,104 @@
+// Guards the comparison of benchmark runs: what counts as a regression, and the CSV between runs.
+#include "tools/bench_rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/tools/cli_process.h"
+
+namespace tilewright {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+BenchRow Row(const std::string& name, double median, double p10, double p90) {
+  BenchRow row;
+  row.op = "AddFwdOp";
+  row.name = name;
+  row.dtype = "float32";
+  row.median_us = median;
+  row.p10_us = p10;
+  row.p90_us = p90;
+  return row;
+}
+
+// A regression needs both: beyond the old spread, and by more than 3% and 0.2 us.
+TEST(BenchRowsTest, RegressionsLieBeyondNoise) {
+  const std::vector<BenchRow> before = {Row("slower", 100, 99, 101), Row("noise", 100, 95, 110),
+                                        Row("small", 2.0, 1.99, 2.01), Row("faster", 100, 99, 101),
+                                        Row("gone", 5, 5, 5)};
+  const std::vector<BenchRow> now = {Row("slower", 104, 103, 105), Row("noise", 104, 103, 105),
+                                     Row("small", 2.15, 2.14, 2.16), Row("faster", 50, 49, 51)};
+  EXPECT_THAT(Regressions(before, now),
+              ElementsAre(HasSubstr("slower: 100 us before, 104 us now"), HasSubstr("gone")));
+  EXPECT_THAT(Regressions(before, before), IsEmpty());
+}
+
+// A config is JSON with commas and quotes: it must survive the CSV.
+TEST(BenchRowsTest, CsvKeepsARow) {
+  const CliSandbox sandbox;
+  BenchRow row = Row("case", 12.5, 12.25, 13.75);
+  row.config = R"({"variant":"rows","threads":256})";
+  const std::string path =
+      sandbox.Write("rows.csv", "# a note\n" + BenchCsvHeader() + "\n" + BenchCsvLine(row) + "\n");
+  const absl::StatusOr<std::vector<BenchRow>> rows = ReadBenchCsv(path);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().name, "case");
+  EXPECT_EQ(rows->front().median_us, 12.5);
+  EXPECT_EQ(rows->front().p90_us, 13.75);
+  const absl::StatusOr<std::vector<CsvRow>> fields = ReadCsv(path);
+  EXPECT_EQ(fields->front().at("config"), row.config);
+}
+
+TEST(BenchRowsTest, CsvErrorsNameTheLine) {
+  const auto short_line = ParseCsv("a,b\n1,2\n3\n", "x.csv");
+  EXPECT_THAT(std::string(short_line.status().message()), HasSubstr("x.csv:3: expected 2 fields"));
+  const auto open_quote = ParseCsv("a\n\"1\n", "x.csv");
+  EXPECT_THAT(std::string(open_quote.status().message()), HasSubstr("x.csv:2: a quote"));
+  EXPECT_FALSE(CsvNumber({{"a", "1x"}}, "a").ok());
+  EXPECT_EQ(*CsvNumber({{"a", "1e-5"}}, "a"), 1e-5);
+}
+
+TEST(BenchRowsTest, KeepsTheBestPeerAndItsRatio) {
+  BenchRow row = Row("case", 10, 10, 10);
+  OfferPeer(row, "torch", 30);
+  OfferPeer(row, "torch-compile", 12);
+  OfferPeer(row, "broken", 0);
+  EXPECT_EQ(row.peer, "torch-compile");
+  EXPECT_DOUBLE_EQ(row.ratio, 1.2);
+}
+
+// Faster than light, and infinitely slow, are errors of the model.
+TEST(BenchRowsTest, ModelFailuresAreSeen) {
+  BenchRow good = Row("good", 10, 10, 10), fast = Row("fast", 10, 10, 10),
+           none = Row("none", 1, 1, 1);
+  good.sol_us = 9;
+  good.efficiency = 0.9;
+  fast.sol_us = 11;
+  fast.efficiency = 1.1;
+  const std::vector<BenchRow> rows = {good, fast, none};
+  EXPECT_THAT(ModelFailures(rows), ElementsAre(HasSubstr("AddFwdOp fast")));
+}
+
+// The committed figures are those of the five operators, one positive bar each.
+TEST(BenchRowsTest, CatalogBarsAreReadable) {
+  const std::string path = std::string(TILEWRIGHT_SOURCE_DIR) + "/bench/catalog_bars.csv";
+  const absl::StatusOr<std::vector<CsvRow>> lines = ReadCsv(path);
+  ASSERT_TRUE(lines.ok()) << lines.status();
+  EXPECT_EQ(lines->size(), 39u);
+  for (const CsvRow& line : *lines) EXPECT_GT(*CsvNumber(line, "bar_us"), 0) << line.at("case");
+  std::vector<BenchRow> rows = {Row("hidden-state-prefill-float16", 14, 14, 14),
+                                Row("other", 1, 1, 1)};
+  ASSERT_TRUE(AddCatalogBars(path, rows).ok());
+  EXPECT_DOUBLE_EQ(rows[0].bar_us, 14.688);
+  EXPECT_EQ(rows[1].bar_us, 0);
+}
+
+}  // namespace
+}  // namespace tilewright
