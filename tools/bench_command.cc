@@ -8,6 +8,7 @@
 #include "manifest/status.h"
 #include "tools/bench_run.h"
 #include "tools/cli.h"
+#include "tools/message.h"
 #include "tools/selection.h"
 
 namespace tilewright {
@@ -63,8 +64,8 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
   for (const BenchCase& bench_case : cases) {
     absl::StatusOr<BenchRow> row = MeasureCase(*gpu, bench_case, args.options);
     if (!row.ok()) {
-      result.findings.push_back(Cat(bench_case.call.op->name, " ", bench_case.name, ": ",
-                                    std::string(row.status().message())));
+      result.findings.push_back(
+          Cat(bench_case.call.op->name, " ", bench_case.name, ": ", MessageOf(row.status())));
       continue;
     }
     if (!args.json) {
@@ -76,7 +77,7 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
   if (!args.torch.empty()) {
     const absl::Status status =
         MeasureTorchPeers(args.python, args.torch, args.options.repeats, measured, result.rows);
-    if (!status.ok()) result.findings.push_back(std::string(status.message()));
+    if (!status.ok()) result.findings.push_back(MessageOf(status));
   }
   if (!args.bars.empty()) TW_RETURN_IF_ERROR(AddCatalogBars(args.bars, result.rows));
   for (std::string& line : ModelFailures(result.rows)) result.findings.push_back(std::move(line));

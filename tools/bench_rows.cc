@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
@@ -68,8 +69,7 @@ absl::StatusOr<std::vector<BenchRow>> ReadBenchCsv(const std::string& path) {
           std::pair("p90_us", &row.p90_us)}) {
       const absl::StatusOr<double> value = CsvNumber(line, field);
       if (!value.ok()) {
-        return InvalidArgument(path, ": ", row.op, " ", row.name, ": ",
-                               std::string(value.status().message()));
+        return InvalidArgument(path, ": ", row.op, " ", row.name, ": ", MessageOf(value.status()));
       }
       *target = *value;
     }

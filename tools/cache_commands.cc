@@ -162,7 +162,7 @@ int RunDiff(const CliContext& context, const CacheArgs& args) {
 void AddCacheCommands(CLI::App& app, CliContext& context) {
   auto args = std::make_shared<CacheArgs>();
   CLI::App* group = app.add_subcommand("cache", "Inspect and maintain the kernel cache");
-  group->require_subcommand(1);
+  group->require_subcommand(0, 1);
   group->fallthrough();
   const auto add = [&](const char* name, const char* description, std::function<int()> run) {
     CLI::App* command = AddCommand(*group, context, name, description, std::move(run));

@@ -9,12 +9,12 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "tools/message.h"
 
 namespace tilewright {
 
 int Fail(const absl::Status& status) {
-  const std::string message(status.message().data(), status.message().size());
-  std::cerr << "tilewright: " << message << "\n";
+  std::cerr << "tilewright: " << MessageOf(status) << "\n";
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kMisuse : kFindings;
 }
 

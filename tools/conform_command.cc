@@ -57,7 +57,8 @@ absl::Status WriteLedger(const std::string& root, const std::vector<LedgerRow>& 
 absl::StatusOr<ConformReport> Conform(const CliContext& context, const ConformArgs& args) {
   RuntimeOptions served_options = context.runtime;
   served_options.driver = SystemDriver();
-  served_options.compiler = NvrtcCompiler(context.runtime.nvrtc_path);
+  served_options.compiler =
+      NvrtcCompiler(context.runtime.nvrtc_path, context.runtime.nvrtc_search_dirs);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> served, Runtime::Open(served_options));
   const RuntimeFactory open = [&]() -> absl::StatusOr<std::unique_ptr<Runtime>> {
     RuntimeOptions options = served_options;

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
@@ -40,7 +41,7 @@ absl::StatusOr<std::vector<CsvRow>> ParseCsv(std::string_view text, std::string_
     if (line.empty() || line[0] == '#') continue;
     const absl::StatusOr<std::vector<std::string>> fields = SplitLine(line);
     if (!fields.ok()) {
-      return InvalidArgument(file, ":", number, ": ", std::string(fields.status().message()));
+      return InvalidArgument(file, ":", number, ": ", MessageOf(fields.status()));
     }
     if (header.empty()) {
       header = *fields;

@@ -8,6 +8,7 @@
 #include "runtime/compiler.h"
 #include "runtime/driver/driver.h"
 #include "tools/cli.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
@@ -21,10 +22,6 @@ struct Part {
   std::string detail;
 };
 
-std::string MessageOf(const absl::Status& status) {
-  return std::string(status.message().data(), status.message().size());
-}
-
 Part DriverPart(Driver& driver) {
   const absl::StatusOr<int> version = driver.DriverVersion();
   if (!version.ok()) return {"driver", false, MessageOf(version.status())};
@@ -34,7 +31,7 @@ Part DriverPart(Driver& driver) {
 
 std::vector<Part> GpuParts(Driver& driver, Runtime& runtime) {
   const absl::StatusOr<int> count = driver.DeviceCount();
-  if (!count.ok()) return {{"gpu", false, "none visible: " + MessageOf(count.status())}};
+  if (!count.ok()) return {{"gpu", false, "none visible without a driver"}};
   if (*count == 0) return {{"gpu", false, "none visible"}};
   std::vector<Part> parts;
   for (int i = 0; i < *count; ++i) {
@@ -75,7 +72,8 @@ Part CachePart(const RuntimeOptions& options) {
 int RunDoctor(const CliContext& context, bool json) {
   RuntimeOptions options = context.runtime;
   const std::shared_ptr<Driver> driver = SystemDriver();
-  const std::shared_ptr<Compiler> compiler = NvrtcCompiler(options.nvrtc_path);
+  const std::shared_ptr<Compiler> compiler =
+      NvrtcCompiler(options.nvrtc_path, options.nvrtc_search_dirs);
   std::vector<Part> parts = {DriverPart(*driver), CompilerPart(*compiler), CachePart(options)};
   options.cache_path.clear();
   options.driver = driver;

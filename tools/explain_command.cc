@@ -5,8 +5,9 @@
 
 #include "manifest/status.h"
 #include "tools/cli.h"
-#include "tools/planning.h"
+#include "tools/json_text.h"
 #include "tools/selection.h"
+#include "tools/shape_file.h"
 
 namespace tilewright {
 namespace {
@@ -22,25 +23,19 @@ struct ExplainArgs {
   bool json = false;
 };
 
-// Parsed where it is JSON, as it is where it is not.
-Json Embedded(const std::string& text) {
-  Json parsed = Json::parse(text, nullptr, false);
-  return parsed.is_discarded() ? Json(text) : parsed;
-}
-
 Json ExplanationJson(const Explanation& e) {
   Json json{{"op", e.op},
             {"call", e.call},
             {"device", e.device},
-            {"problem", Embedded(e.problem_json)},
+            {"problem", JsonOfText(e.problem_json)},
             {"problem_key", e.problem_key},
             {"quality", QualityName(e.quality)},
-            {"config", Embedded(e.config.ToJson())},
+            {"config", JsonOfText(e.config.ToJson())},
             {"rejected_variants", e.rejected_variants},
             {"workspace_bytes", e.workspace_bytes},
             {"predicted_us", e.predicted_us},
             {"sol_us", e.sol_us}};
-  if (!e.neighbour_json.empty()) json["neighbour"] = Embedded(e.neighbour_json);
+  if (!e.neighbour_json.empty()) json["neighbour"] = JsonOfText(e.neighbour_json);
   json["kernels"] = Json::array();
   for (const Explanation::Kernel& kernel : e.kernels) {
     json["kernels"].push_back({{"key", kernel.key},
@@ -86,19 +81,19 @@ void PrintExplanation(const Explanation& e) {
 }
 
 absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const ExplainArgs& args) {
-  TW_ASSIGN_OR_RETURN(const Workshop workshop, OpenWorkshop(context.runtime));
-  const OpSpec* op = workshop.runtime->Spec(args.op);
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(context.runtime));
+  const OpSpec* op = runtime->Spec(args.op);
   if (op == nullptr) return NotFound("no operator '", args.op, "' (see tilewright ops)");
   TW_ASSIGN_OR_RETURN(const CallDesc call,
                       ParseCallArguments(*op, args.shapes, args.dtype, args.params));
   DeviceProfile device;
   if (args.device.arch.empty() && args.device.device.empty()) {
-    TW_ASSIGN_OR_RETURN(device, workshop.runtime->Device(0));
+    TW_ASSIGN_OR_RETURN(device, runtime->Device(0));
   } else {
     TW_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> devices, args.device.Profiles());
     device = devices.front();
   }
-  return workshop.runtime->Explain(call, device);
+  return runtime->Explain(call, device);
 }
 
 int RunExplain(const CliContext& context, const ExplainArgs& args) {

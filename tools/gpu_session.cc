@@ -4,6 +4,7 @@
 
 #include "manifest/status.h"
 #include "runtime/inputs.h"
+#include "runtime/kernel_store.h"
 
 namespace tilewright {
 
@@ -28,8 +29,8 @@ absl::Status GpuSession::Init(const RuntimeOptions& options) {
   driver_ = opened.driver != nullptr ? opened.driver : SystemDriver();
   opened.driver = driver_;
   TW_RETURN_IF_ERROR(driver_->Init());
-  TW_ASSIGN_OR_RETURN(workshop_, OpenWorkshop(opened));
-  TW_ASSIGN_OR_RETURN(profile_, workshop_.runtime->Device(device_));
+  TW_ASSIGN_OR_RETURN(runtime_, Runtime::Open(opened));
+  TW_ASSIGN_OR_RETURN(profile_, runtime_->Device(device_));
   TW_ASSIGN_OR_RETURN(const CudaContext context, driver_->RetainPrimaryContext(device_));
   has_context_ = true;
   current_.emplace(*driver_, context);
@@ -47,7 +48,7 @@ GpuSession::~GpuSession() {
     for (const Loaded& loaded : loaded_) driver_->UnloadLibrary(loaded.library).IgnoreError();
     if (stream_ != nullptr) driver_->DestroyStream(stream_).IgnoreError();
   }
-  workshop_ = {};
+  runtime_.reset();
   current_.reset();
   if (has_context_) driver_->ReleasePrimaryContext(device_).IgnoreError();
 }
@@ -83,7 +84,7 @@ absl::StatusOr<CudaKernel> GpuSession::Load(const KernelSpec& spec) {
     if (loaded.instantiation == instantiation) return loaded.kernel;
   }
   TW_ASSIGN_OR_RETURN(const KernelStore::Result built,
-                      workshop_.store->GetOrBuild(spec, "support", profile_.arch));
+                      runtime_->kernels().GetOrBuild(spec, "support", profile_.arch));
   Loaded loaded{instantiation, nullptr, nullptr};
   TW_ASSIGN_OR_RETURN(loaded.library, driver_->LoadLibrary(built.row.cubin));
   loaded_.push_back(loaded);

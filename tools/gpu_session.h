@@ -13,7 +13,7 @@
 #include "manifest/device_profile.h"
 #include "runtime/driver/driver.h"
 #include "runtime/measure/kernel_timer.h"
-#include "tools/planning.h"
+#include "runtime/runtime.h"
 
 namespace tilewright {
 
@@ -35,7 +35,7 @@ class GpuSession {
   ~GpuSession();
 
   Driver& driver() { return *driver_; }
-  Runtime& runtime() { return *workshop_.runtime; }
+  Runtime& runtime() { return *runtime_; }
   const DeviceProfile& profile() const { return profile_; }
   int device() const { return device_; }
   CudaStream stream() const { return stream_; }
@@ -62,7 +62,7 @@ class GpuSession {
 
   const int device_;
   std::shared_ptr<Driver> driver_;
-  Workshop workshop_;
+  std::unique_ptr<Runtime> runtime_;
   DeviceProfile profile_;
   bool has_context_ = false;
   std::optional<ScopedContext> current_;

@@ -6,6 +6,7 @@
 
 #include "manifest/status.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 
 namespace tilewright {
 namespace {
@@ -17,11 +18,6 @@ struct InspectArgs {
   std::string trials;  // a problem key, or the start of one
   bool json = false;
 };
-
-Json Embedded(const std::string& text) {
-  Json parsed = Json::parse(text, nullptr, false);
-  return parsed.is_discarded() ? Json(text) : parsed;
-}
 
 Json KernelJson(const KernelRow& row) {
   return {{"key", row.key},
@@ -39,9 +35,9 @@ Json WinnerJson(const WinnerRow& row) {
   return {{"key", row.key},
           {"op", row.op},
           {"dtypes", row.dtypes},
-          {"problem", Embedded(row.problem_json)},
+          {"problem", JsonOfText(row.problem_json)},
           {"device", row.device},
-          {"config", Embedded(row.config_json)},
+          {"config", JsonOfText(row.config_json)},
           {"median_us", row.median_us},
           {"sol_us", row.sol_us},
           {"efficiency", row.efficiency},
@@ -51,7 +47,7 @@ Json WinnerJson(const WinnerRow& row) {
 Json TrialJson(const TrialRow& row) {
   return {{"problem_key", row.problem_key},
           {"op", row.op},
-          {"config", Embedded(row.config_json)},
+          {"config", JsonOfText(row.config_json)},
           {"status", TrialStatusName(row.status)},
           {"samples", row.samples},
           {"median_us", row.median_us},

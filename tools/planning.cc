@@ -2,15 +2,12 @@
 
 #include <map>
 
-#include "kernel_templates/embedded.h"
 #include "manifest/status.h"
+#include "runtime/kernel_store.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
-
-std::string MessageOf(const absl::Status& status) {
-  return std::string(status.message().data(), status.message().size());
-}
 
 Need NeedOf(Quality quality) {
   switch (quality) {
@@ -27,14 +24,13 @@ Need NeedOf(Quality quality) {
 // Collects kernels, each key once.
 class Planner {
  public:
-  Planner(const Workshop& workshop, const PlanOptions& options)
-      : workshop_(workshop), options_(options) {}
+  Planner(Runtime& runtime, const PlanOptions& options) : runtime_(runtime), options_(options) {}
 
   absl::Status Add(const NamedCall& named, const DeviceProfile& device) {
     const CallDesc& call = named.call;
-    const Recipe* recipe = workshop_.runtime->FindRecipe(call.op->name);
+    const Recipe* recipe = runtime_.FindRecipe(call.op->name);
     if (recipe == nullptr) return FailedPrecondition(call.op->name, " has no recipe");
-    TW_ASSIGN_OR_RETURN(const Explanation chosen, workshop_.runtime->Explain(call, device));
+    TW_ASSIGN_OR_RETURN(const Explanation chosen, runtime_.Explain(call, device));
     const Variant* variant = FindVariant(*recipe, chosen.config.variant);
     if (variant == nullptr) {
       return Internal(call.op->name, " has no variant '", chosen.config.variant, "'");
@@ -54,7 +50,7 @@ class Planner {
   absl::Status AddConfig(const NamedCall& named, const Variant& variant, const Config& config,
                          const DeviceProfile& device, Need need) {
     for (const KernelSpec& spec : variant.Kernels(named.call, config)) {
-      TW_ASSIGN_OR_RETURN(const KernelKey key, workshop_.store->Key(spec, device.arch));
+      TW_ASSIGN_OR_RETURN(const KernelKey key, runtime_.kernels().Key(spec, device.arch));
       const auto [at, is_new] = index_.emplace(key.digest, kernels_.size());
       if (is_new) {
         kernels_.push_back({key, spec, named.call.op->name, need, named.origin, 1});
@@ -79,7 +75,7 @@ class Planner {
     return absl::OkStatus();
   }
 
-  const Workshop& workshop_;
+  Runtime& runtime_;
   const PlanOptions options_;
   std::vector<NeededKernel> kernels_;
   std::map<std::string, size_t> index_;  // key digest -> place in kernels_
@@ -103,26 +99,11 @@ std::string_view NeedName(Need need) {
   return "unknown";
 }
 
-absl::StatusOr<Workshop> OpenWorkshop(const RuntimeOptions& options) {
-  TemplateSet templates = TemplateSet::Builtin();
-  if (!options.template_dir.empty()) {
-    TW_RETURN_IF_ERROR(templates.OverrideFrom(options.template_dir));
-  }
-  RuntimeOptions opened = options;
-  if (opened.compiler == nullptr) opened.compiler = NvrtcCompiler(options.nvrtc_path);
-  Workshop workshop;
-  TW_ASSIGN_OR_RETURN(workshop.runtime, Runtime::Open(opened));
-  workshop.store = std::make_unique<KernelStore>(
-      std::move(templates), &workshop.runtime->cache(), opened.compiler,
-      KernelStoreOptions{.strict = options.strict, .exact_toolchain = options.exact_toolchain});
-  return workshop;
-}
-
 absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall> calls,
                                                       std::span<const DeviceProfile> devices,
-                                                      const Workshop& workshop,
+                                                      Runtime& runtime,
                                                       const PlanOptions& options) {
-  Planner planner(workshop, options);
+  Planner planner(runtime, options);
   for (const DeviceProfile& device : devices) {
     for (const NamedCall& call : calls) {
       if (absl::Status status = planner.Add(call, device); !status.ok()) {

@@ -2,15 +2,13 @@
 #ifndef TILEWRIGHT_TOOLS_PLANNING_H_
 #define TILEWRIGHT_TOOLS_PLANNING_H_
 
-#include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "manifest/device_profile.h"
-#include "runtime/kernel_store.h"
+#include "runtime/keys.h"
 #include "runtime/runtime.h"
 #include "tools/shape_file.h"
 
@@ -34,19 +32,11 @@ struct PlanOptions {
   bool candidates = false;  // also those that tuning would try
 };
 
-// A runtime over the configured cache, with the store that compiles into it. Needs no GPU.
-struct Workshop {
-  std::unique_ptr<Runtime> runtime;
-  std::unique_ptr<KernelStore> store;
-};
-absl::StatusOr<Workshop> OpenWorkshop(const RuntimeOptions& options);
-
 // Every kernel that `calls` need on any of `devices`, which share an architecture: once each, in
 // order of first need. Compiles nothing.
 absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall> calls,
                                                       std::span<const DeviceProfile> devices,
-                                                      const Workshop& workshop,
-                                                      const PlanOptions& options);
+                                                      Runtime& runtime, const PlanOptions& options);
 
 }  // namespace tilewright
 

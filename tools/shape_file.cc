@@ -6,15 +6,12 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string MessageOf(const absl::Status& status) {
-  return std::string(status.message().data(), status.message().size());
-}
 
 absl::StatusOr<Json> ParseJson(std::string_view text) {
   try {

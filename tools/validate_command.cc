@@ -10,6 +10,7 @@
 #include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "tools/cli.h"
+#include "tools/message.h"
 #include "tools/validator.h"
 
 namespace tilewright {
@@ -24,10 +25,6 @@ struct ValidateArgs {
   int jobs = 2;
   bool json = false;
 };
-
-std::string MessageOf(const absl::Status& status) {
-  return std::string(status.message().data(), status.message().size());
-}
 
 // The entries of the files, or the built-in ones. A file that does not parse is a finding of L0.
 std::vector<OpSpec> Entries(const ValidateArgs& args, std::vector<std::string>& schema_errors) {
@@ -110,7 +107,8 @@ absl::StatusOr<Report> Validate(const CliContext& context, const ValidateArgs& a
     }
   }
   if (args.ledger.empty()) return report;
-  const std::shared_ptr<Compiler> compiler = NvrtcCompiler(context.runtime.nvrtc_path);
+  const std::shared_ptr<Compiler> compiler =
+      NvrtcCompiler(context.runtime.nvrtc_path, context.runtime.nvrtc_search_dirs);
   TW_ASSIGN_OR_RETURN(report.ledger, ValidateLedger(args.ledger, entries, *compiler, args.jobs));
   for (Finding& finding : report.ledger->findings) report.findings.push_back(finding);
   return report;

@@ -11,6 +11,7 @@
 #include "manifest/device_profile.h"
 #include "manifest/status.h"
 #include "runtime/conform/ledger_check.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
@@ -18,10 +19,6 @@ namespace {
 // The oldest architecture that an implemented operator serves, and the newest tuned one.
 constexpr std::string_view kServedProfiles[] = {"sm_80", "h200"};
 constexpr size_t kMinWorkloads = 2;
-
-std::string MessageOf(const absl::Status& status) {
-  return std::string(status.message().data(), status.message().size());
-}
 
 // Collects the findings of one entry.
 class OpValidator {

@@ -10,7 +10,9 @@
 #include <thread>
 
 #include "manifest/status.h"
+#include "runtime/kernel_store.h"
 #include "tools/cli.h"
+#include "tools/message.h"
 #include "tools/planning.h"
 #include "tools/selection.h"
 
@@ -62,8 +64,8 @@ class Builder {
     const std::lock_guard lock(mutex_);
     ++landed_;
     if (!built.ok()) {
-      totals_.failures.push_back(Cat(kernel.origin, " (", kernel.key.instantiation,
-                                     "): ", std::string(built.status().message())));
+      totals_.failures.push_back(
+          Cat(kernel.origin, " (", kernel.key.instantiation, "): ", MessageOf(built.status())));
       Line(kernel, "FAILED");
     } else if (built->compiled) {
       ++totals_.compiled;
@@ -99,7 +101,7 @@ class Builder {
 // What both commands start with.
 struct Planned {
   std::vector<DeviceProfile> devices;  // of one architecture
-  Workshop workshop;
+  std::unique_ptr<Runtime> runtime;
   std::vector<NeededKernel> kernels;
   const std::string& arch() const { return devices.front().arch; }
 };
@@ -108,9 +110,9 @@ absl::StatusOr<Planned> Plan(const CliContext& context, const WarmArgs& args) {
   Planned planned;
   TW_ASSIGN_OR_RETURN(planned.devices, args.device.Profiles());
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
-  TW_ASSIGN_OR_RETURN(planned.workshop, OpenWorkshop(context.runtime));
+  TW_ASSIGN_OR_RETURN(planned.runtime, Runtime::Open(context.runtime));
   TW_ASSIGN_OR_RETURN(planned.kernels,
-                      PlanKernels(calls, planned.devices, planned.workshop, args.plan));
+                      PlanKernels(calls, planned.devices, *planned.runtime, args.plan));
   return planned;
 }
 
@@ -140,7 +142,7 @@ int RunWarm(const CliContext& context, const WarmArgs& args) {
   const int jobs = args.jobs > 0
                        ? args.jobs
                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  Builder builder(planned->kernels, planned->arch(), *planned->workshop.store, args.json);
+  Builder builder(planned->kernels, planned->arch(), planned->runtime->kernels(), args.json);
   const WarmTotals totals = builder.Run(jobs);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   PrintWarm(totals, *planned, seconds, args.json);
@@ -156,7 +158,7 @@ int RunCoverage(const CliContext& context, const WarmArgs& args) {
   Json list = Json::array();
   size_t missing = 0;
   for (const NeededKernel& kernel : planned->kernels) {
-    const bool cached = planned->workshop.runtime->cache().HasKernel(kernel.key.digest);
+    const bool cached = planned->runtime->cache().HasKernel(kernel.key.digest);
     missing += cached ? 0 : 1;
     list.push_back({{"key", kernel.key.digest},
                     {"op", kernel.op},

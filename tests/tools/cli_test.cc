@@ -34,10 +34,10 @@ TEST(CliTest, EachCommandHasHelp) {
 TEST(CliTest, MisuseExitsWithTwo) {
   const CliSandbox sandbox;
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{}, "subcommand"},
+      {{}, "a command is missing"},
       {{"fly"}, "fly"},
       {{"ops", "--fast"}, "--fast"},
-      {{"cache"}, "subcommand"},
+      {{"cache"}, "a command is missing"},
       {{"cache", "gc"}, "--max-bytes"},
       {{"cache", "gc", "--max-bytes", "lots"}, "500MB"},
       {{"cache", "merge", "nowhere.db", "--output", "out.db"}, "nowhere.db"},

@@ -1,0 +1,18 @@
+// JSON that the cache holds as text, inside JSON that a command prints.
+#ifndef TILEWRIGHT_TOOLS_JSON_TEXT_H_
+#define TILEWRIGHT_TOOLS_JSON_TEXT_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace tilewright {
+
+// The value where `text` is JSON, the text itself where it is not.
+inline nlohmann::ordered_json JsonOfText(const std::string& text) {
+  nlohmann::ordered_json parsed = nlohmann::ordered_json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? nlohmann::ordered_json(text) : parsed;
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_JSON_TEXT_H_
