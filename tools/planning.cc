@@ -1,9 +1,13 @@
 #include "tools/planning.h"
 
+#include <algorithm>
 #include <map>
 
+#include "autotune/tuner.h"
 #include "manifest/status.h"
 #include "runtime/kernel_store.h"
+#include "runtime/tuning.h"
+#include "runtime/worker/support_kernels.h"
 #include "tools/message.h"
 
 namespace tilewright {
@@ -50,27 +54,44 @@ class Planner {
   absl::Status AddConfig(const NamedCall& named, const Variant& variant, const Config& config,
                          const DeviceProfile& device, Need need) {
     for (const KernelSpec& spec : variant.Kernels(named.call, config)) {
-      TW_ASSIGN_OR_RETURN(const KernelKey key, runtime_.kernels().Key(spec, device.arch));
-      const auto [at, is_new] = index_.emplace(key.digest, kernels_.size());
-      if (is_new) {
-        kernels_.push_back({key, spec, named.call.op->name, need, named.origin, 1});
-      } else {
-        ++kernels_[at->second].calls;
-      }
+      TW_RETURN_IF_ERROR(AddKernel(named, spec, device, need));
     }
     return absl::OkStatus();
   }
 
+  absl::Status AddKernel(const NamedCall& named, const KernelSpec& spec,
+                         const DeviceProfile& device, Need need) {
+    TW_ASSIGN_OR_RETURN(const KernelKey key, runtime_.kernels().Key(spec, device.arch));
+    const auto [at, is_new] = index_.emplace(key.digest, kernels_.size());
+    if (is_new) {
+      kernels_.push_back({key, spec, named.call.op->name, need, named.origin, 1});
+    } else {
+      ++kernels_[at->second].calls;
+    }
+    return absl::OkStatus();
+  }
+
+  // What the tuner would try first: the model's favourites, and the kernels that judge and time
+  // them.
   absl::Status AddCandidates(const NamedCall& named, const Recipe& recipe,
                              const DeviceProfile& device) {
-    for (const Variant* variant : recipe.variants()) {
-      if (!variant->Serves(named.call, device).ok()) continue;
-      const TuningSpace space = variant->Space(named.call, device);
-      for (int64_t i = 0; i < space.size(); ++i) {
-        const Config config = space.At(i);
-        if (!variant->Legal(named.call, config, device).ok()) continue;
-        TW_RETURN_IF_ERROR(AddConfig(named, *variant, config, device, Need::kCandidate));
-      }
+    std::vector<Candidate> candidates = TuningCandidates(recipe, named.call, device);
+    std::stable_sort(
+        candidates.begin(), candidates.end(),
+        [](const Candidate& a, const Candidate& b) { return a.predicted_us < b.predicted_us; });
+    const auto most = static_cast<size_t>(TuneOptions().max_candidates);
+    if (candidates.size() > most) candidates.resize(most);
+    for (const Candidate& candidate : candidates) {
+      const Variant* variant = FindVariant(recipe, candidate.config.variant);
+      if (variant == nullptr) return Internal("no variant '", candidate.config.variant, "'");
+      TW_RETURN_IF_ERROR(AddConfig(named, *variant, candidate.config, device, Need::kCandidate));
+    }
+    std::vector<DType> dtypes;
+    for (const Operand& operand : named.call.operands) {
+      if (operand.present) dtypes.push_back(operand.desc.dtype);
+    }
+    for (const KernelSpec& spec : SupportKernels(dtypes)) {
+      TW_RETURN_IF_ERROR(AddKernel(named, spec, device, Need::kSupport));
     }
     return absl::OkStatus();
   }
@@ -95,6 +116,8 @@ std::string_view NeedName(Need need) {
       return "fallback";
     case Need::kCandidate:
       return "candidate";
+    case Need::kSupport:
+      return "support";
   }
   return "unknown";
 }

@@ -15,8 +15,9 @@
 namespace tilewright {
 
 // Why a kernel is needed: what the call would run (a winner of its own, that of its nearest tuned
-// neighbour, or the default), the portable fallback, or a tuning candidate.
-enum class Need : uint8_t { kWinner, kNeighbour, kDefault, kFallback, kCandidate };
+// neighbour, or the default), the portable fallback, a tuning candidate, or what tuning itself
+// runs.
+enum class Need : uint8_t { kWinner, kNeighbour, kDefault, kFallback, kCandidate, kSupport };
 std::string_view NeedName(Need need);
 
 struct NeededKernel {

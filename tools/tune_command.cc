@@ -1,0 +1,199 @@
+// tilewright tune: measures candidates of each problem on a GPU and keeps the winners.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "manifest/status.h"
+#include "runtime/keys.h"
+#include "runtime/tuning.h"
+#include "tools/cli.h"
+#include "tools/json_text.h"
+#include "tools/message.h"
+#include "tools/selection.h"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Set by the first Ctrl-C; the search ends at its next step and keeps what it has. The only state
+// that a signal handler can reach.
+std::atomic<bool> interrupted{false};
+void OnInterrupt(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);  // a second one ends the process
+}
+
+struct TuneArgs {
+  CallSelection calls;
+  int device = 0;
+  std::string shard;
+  int jobs = 0;
+  bool afresh = false;
+  bool json = false;
+};
+
+struct Shard {
+  int index = 0;
+  int count = 1;
+};
+
+// "2/8": shard 2 of 8, counted from 0 as array jobs are.
+absl::StatusOr<Shard> ParseShard(const std::string& text) {
+  Shard shard;
+  if (text.empty()) return shard;
+  const size_t slash = text.find('/');
+  const char* end = text.data() + text.size();
+  bool good = slash != std::string::npos;
+  if (good) {
+    const auto index = std::from_chars(text.data(), text.data() + slash, shard.index);
+    const auto count = std::from_chars(text.data() + slash + 1, end, shard.count);
+    good = index.ec == std::errc() && index.ptr == text.data() + slash && count.ec == std::errc() &&
+           count.ptr == end && shard.index >= 0 && shard.index < shard.count;
+  }
+  if (!good) return InvalidArgument("--shard: expected i/n with 0 <= i < n, got '", text, "'");
+  return shard;
+}
+
+// The calls of this shard, one a problem: those that share a winner are tuned once. Every shard
+// sees the same order, so that shards split the problems between them.
+absl::StatusOr<std::vector<NamedCall>> ShardOf(const std::vector<NamedCall>& calls,
+                                               const Shard& shard, const Runtime& runtime,
+                                               const DeviceProfile& device) {
+  std::vector<NamedCall> chosen;
+  std::set<std::string> problems;
+  for (const NamedCall& named : calls) {
+    const Recipe* recipe = runtime.FindRecipe(named.call.op->name);
+    if (recipe == nullptr) return FailedPrecondition(named.call.op->name, " has no recipe");
+    const ProblemKey key = MakeProblemKey(named.call, *recipe, device);
+    if (!problems.insert(key.digest).second) continue;
+    if ((static_cast<int>(problems.size()) - 1) % shard.count == shard.index) {
+      chosen.push_back(named);
+    }
+  }
+  return chosen;
+}
+
+// Tunes one problem after another and reports each.
+class TuneRun {
+ public:
+  TuneRun(Runtime& runtime, const DeviceProfile& device, const TuneArgs& args, std::string worker)
+      : runtime_(runtime), device_(device), args_(args), worker_(std::move(worker)) {}
+
+  int Run(const std::vector<NamedCall>& calls) {
+    for (size_t i = 0; i < calls.size() && !interrupted; ++i) {
+      const std::string label = Cat("[", i + 1, "/", calls.size(), "] ", calls[i].origin);
+      Report(calls[i], label, Tune(calls[i], label));
+    }
+    if (interrupted) std::cerr << "interrupted; what was measured is kept\n";
+    if (args_.json) std::cout << results_.dump(2) << "\n";
+    return failed_ || interrupted ? kFindings : kDone;
+  }
+
+ private:
+  absl::StatusOr<TuningReport> Tune(const NamedCall& named, const std::string& label) {
+    TuningOptions options;
+    options.afresh = args_.afresh;
+    options.evaluator.worker.program = worker_;
+    options.evaluator.worker.cancelled = &interrupted;
+    options.evaluator.device = args_.device;
+    options.evaluator.jobs = args_.jobs;
+    options.search.cancelled = &interrupted;
+    options.search.progress = [&](std::string_view step) { Progress(Cat(label, ": ", step)); };
+    return TuneProblem(named.call, *runtime_.FindRecipe(named.call.op->name), device_,
+                       runtime_.kernels(), runtime_.cache(), std::move(options));
+  }
+
+  // On a terminal one line that is rewritten; elsewhere only results are printed.
+  void Progress(const std::string& text) const {
+    if (!args_.json && IsTerminal()) {
+      std::cout << "\r\033[K" << text.substr(0, 110) << std::flush;
+    }
+  }
+
+  void Report(const NamedCall& named, const std::string& label,
+              const absl::StatusOr<TuningReport>& report) {
+    if (!report.ok()) {
+      failed_ = true;
+      results_.push_back({{"call", named.origin}, {"error", MessageOf(report.status())}});
+      if (!args_.json) Line(Cat(label, ": FAILED: ", MessageOf(report.status())));
+      return;
+    }
+    const WinnerRow& winner = report->winner;
+    results_.push_back({{"call", named.origin},
+                        {"problem_key", winner.key},
+                        {"config", JsonOfText(winner.config_json)},
+                        {"median_us", winner.median_us},
+                        {"sol_us", winner.sol_us},
+                        {"efficiency", winner.efficiency},
+                        {"legal", report->legal},
+                        {"measured", report->measured},
+                        {"complete", report->complete},
+                        {"was_tuned", report->was_tuned},
+                        {"method", report->method},
+                        {"note", report->note}});
+    if (args_.json) return;
+    std::string text = Cat(label, ": ", winner.median_us, " us");
+    if (winner.efficiency > 0) {
+      text += Cat(" (", static_cast<int>(100 * winner.efficiency + 0.5), "% of speed of light)");
+    }
+    text += Cat(", ", winner.config_json);
+    text += report->was_tuned ? ", was tuned before"
+                              : Cat(", ", report->measured, " measured of ", report->legal);
+    if (!report->complete) text += ", cut short";
+    if (!report->note.empty()) text += Cat(", timed by ", report->method, ": ", report->note);
+    Line(text);
+  }
+
+  static void Line(const std::string& text) {
+    std::cout << (IsTerminal() ? "\r\033[K" : "") << text << std::endl;
+  }
+
+  Runtime& runtime_;
+  const DeviceProfile& device_;
+  const TuneArgs& args_;
+  const std::string worker_;
+  bool failed_ = false;
+  Json results_ = Json::array();
+};
+
+absl::StatusOr<int> Tune(const CliContext& context, const TuneArgs& args) {
+  TW_ASSIGN_OR_RETURN(const Shard shard, ParseShard(args.shard));
+  TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
+  TW_RETURN_IF_ERROR(OpenCache(context.runtime, CacheAccess::kWritable).status());
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(context.runtime));
+  TW_ASSIGN_OR_RETURN(const DeviceProfile device, runtime->Device(args.device));
+  TW_ASSIGN_OR_RETURN(std::string worker, FindWorker(context.runtime.worker_path));
+  TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> chosen, ShardOf(calls, shard, *runtime, device));
+  std::signal(SIGINT, OnInterrupt);
+  return TuneRun(*runtime, device, args, std::move(worker)).Run(chosen);
+}
+
+int RunTune(const CliContext& context, const TuneArgs& args) {
+  const absl::StatusOr<int> code = Tune(context, args);
+  return code.ok() ? *code : Fail(code.status());
+}
+
+}  // namespace
+
+void AddTuneCommand(CLI::App& app, CliContext& context) {
+  auto args = std::make_shared<TuneArgs>();
+  CLI::App* command =
+      AddCommand(app, context, "tune",
+                 "Measure candidates of each problem on a GPU and keep the winners in the cache",
+                 [&context, args] { return RunTune(context, *args); });
+  args->calls.AddOptions(*command);
+  command->add_option("--device", args->device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
+  command->add_option("--shard", args->shard, "i/n: the i-th of n parts, counted from 0");
+  command->add_option("--jobs", args->jobs, "Compile threads (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--afresh", args->afresh, "Measure again what the cache knows");
+  command->add_flag("--json", args->json, "Print JSON");
+}
+
+}  // namespace tilewright
