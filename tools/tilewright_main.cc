@@ -19,8 +19,10 @@ int Main(int argc, char** argv) {
   AddValidateCommand(app, context);
   AddWarmCommand(app, context);
   AddCoverageCommand(app, context);
+  AddTuneCommand(app, context);
   AddInspectCommand(app, context);
   AddExplainCommand(app, context);
+  AddConformCommand(app, context);
   AddBenchCommand(app, context);
   AddCalibrateCommand(app, context);
   AddCacheCommands(app, context);
