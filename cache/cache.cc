@@ -29,7 +29,7 @@ class MemoryCompileLock : public CompileLock {
   MemoryCompileLock(ProcessState* state, std::string key) : state_(state), key_(std::move(key)) {}
   ~MemoryCompileLock() override {
     if (state_->pid != getpid()) return;
-    absl::MutexLock lock(&state_->mutex);
+    std::lock_guard<std::mutex> lock(state_->mutex);
     state_->compiling.erase(key_);
   }
 
@@ -68,7 +68,7 @@ absl::Status CacheImpl::Start() {
 absl::StatusOr<ProcessState*> CacheImpl::NewState(bool forked) const {
   auto state = std::make_unique<ProcessState>();
   state->pid = getpid();
-  absl::MutexLock lock(&state->mutex);
+  std::lock_guard<std::mutex> lock(state->mutex);
   TW_ASSIGN_OR_RETURN(state->layers, Layers::Open(options_, forked));
   return state.release();
 }
@@ -236,7 +236,7 @@ absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockInMemory(
   for (Backoff backoff;; backoff.Pause()) {
     bool taken = false;
     {
-      absl::MutexLock lock(&state->mutex);
+      std::lock_guard<std::mutex> lock(state->mutex);
       taken = state->compiling.emplace(key).second;
     }
     std::unique_ptr<CompileLock> held;

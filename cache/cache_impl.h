@@ -8,13 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
 #include "cache/cache.h"
 #include "cache/layers.h"
 
@@ -24,10 +24,11 @@ namespace tilewright {
 // connections must not be used, nor closed, in a child.
 struct ProcessState {
   pid_t pid = 0;
-  absl::Mutex mutex;
-  std::unique_ptr<Layers> layers ABSL_GUARDED_BY(mutex);
-  // Compile locks where there is no lock file.
-  std::set<std::string, std::less<>> compiling ABSL_GUARDED_BY(mutex);
+  // std::mutex, which the thread sanitizer sees through.
+  std::mutex mutex;
+  std::unique_ptr<Layers> layers;  // guarded by mutex
+  // Compile locks where there is no lock file; guarded by mutex.
+  std::set<std::string, std::less<>> compiling;
 };
 
 class CacheImpl : public Cache {
@@ -63,17 +64,17 @@ class CacheImpl : public Cache {
   class Session {
    public:
     explicit Session(CacheImpl& cache) : cache_(cache), state_(cache.State()) {
-      state_->mutex.Lock();
+      state_->mutex.lock();
     }
-    ~Session() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    ~Session() {
       std::vector<std::string> messages = state_->layers->TakeMessages();
-      state_->mutex.Unlock();
+      state_->mutex.unlock();
       if (!cache_.options_.log) return;
       for (const std::string& message : messages) cache_.options_.log(message);
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
-    Layers* operator->() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return state_->layers.get(); }
+    Layers* operator->() const { return state_->layers.get(); }
 
    private:
     CacheImpl& cache_;
