@@ -10,7 +10,7 @@ namespace tilewright {
 namespace {
 
 std::string ElementName(DType dtype) {
-  return std::string(DeviceTypeName(dtype == DType::kComplex64 ? DType::kFloat32 : dtype));
+  return std::string(StorageTypeName(dtype == DType::kComplex64 ? DType::kFloat32 : dtype));
 }
 
 }  // namespace
