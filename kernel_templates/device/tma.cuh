@@ -76,9 +76,11 @@ __device__ __forceinline__ void TmaStoreCommit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// cp.async.bulk.wait_group.read (sm_90): until the committed stores have read their shared memory.
+// cp.async.bulk.wait_group.read (sm_90): until all but kPending of the committed groups of stores
+// have read their shared memory.
+template <int kPending>
 __device__ __forceinline__ void TmaStoreWaitRead() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
 // cp.async.bulk.wait_group (sm_90): until the committed stores are complete.

@@ -18,7 +18,7 @@ struct WgmmaGemmParams {
   int rows;                    // extent of the rows operand, in elements
   int cols;
   int k_tiles;
-  int row_tiles;
+  int row_tiles;  // of a whole cluster, with multicast
   int col_tiles;
   int batches;
   int group;  // row tiles that are walked together, for L2 reuse

@@ -15,7 +15,7 @@ namespace tilewright {
 // "gemv": at most kMaxTokens rows of a, K-contiguous operands, CUDA cores.
 class GemvVariant : public Variant {
  public:
-  static constexpr int64_t kMaxTokens = 8;
+  static constexpr int64_t kMaxTokens = 4;  // from there on the tensor cores are faster
   explicit GemvVariant(GemmReader read) : read_(read) {}
   std::string_view name() const override { return "gemv"; }
   absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override;

@@ -33,7 +33,12 @@ struct WgmmaTile {
       Config::kPingPong ? Config::kTileRows : Config::kTileRows / Config::kMathGroups;
   static constexpr int kBlocks = kRows / 64;
   static constexpr int kCols = Config::kTileCols;
-  static constexpr int kStagingBytes = kRows * kCols * 2;
+  // The epilogue stores chunks of 64 output columns; see TmaEpilogue.
+  static constexpr int kChunks = kSwap ? kBlocks : kCols / 64;
+  static constexpr int kChunkLines = kSwap ? kCols : kRows;
+  static constexpr int kChunkBytes = kChunkLines * kSwizzleRowBytes;
+  static constexpr int kStagingChunks = Config::kStagingChunks;
+  static constexpr int kStagingBytes = kStagingChunks * kChunkBytes;
 };
 
 // The shared-memory layout: stage buffers, output staging, barriers.
@@ -73,28 +78,37 @@ struct WgmmaSmem {
   }
 };
 
-// The part of the work that a CTA does: tiles first, first + step, ... and k tiles [k_begin,
-// k_end).
+// The part of the work that a CTA does: tiles first, first + step, ... of the schedule and k tiles
+// [k_begin, k_end). With multicast a schedule's row is one of the whole cluster.
+template <class Config>
 struct WgmmaWork {
   TileSchedule schedule;
   int first, step, k_begin, k_end;
+  int rank;  // in a multicast cluster
 
-  template <bool kSplitK>
   __device__ static __forceinline__ WgmmaWork Of(const WgmmaGemmParams& params) {
     WgmmaWork work{{params.row_tiles, params.col_tiles, params.batches, params.group},
-                   static_cast<int>(blockIdx.x),
-                   static_cast<int>(gridDim.x),
+                   static_cast<int>(blockIdx.x) / Config::kMulticast,
+                   static_cast<int>(gridDim.x) / Config::kMulticast,
                    0,
-                   params.k_tiles};
-    if constexpr (kSplitK) {
-      const int ctas = ClusterSize();
-      const int rank = ClusterRank();
+                   params.k_tiles,
+                   0};
+    if constexpr (Config::kMulticast > 1) work.rank = static_cast<int>(ClusterRank());
+    if constexpr (Config::kSplitK) {
+      const int ctas = static_cast<int>(ClusterSize());
+      const int rank = static_cast<int>(ClusterRank());
       work.first /= ctas;
       work.step = work.schedule.Count();
       work.k_begin = static_cast<int>(static_cast<int64_t>(params.k_tiles) * rank / ctas);
       work.k_end = static_cast<int>(static_cast<int64_t>(params.k_tiles) * (rank + 1) / ctas);
     }
     return work;
+  }
+
+  __device__ __forceinline__ TileCoord TileAt(int index) const {
+    TileCoord tile = schedule.At(index);
+    tile.row = tile.row * Config::kMulticast + rank;
+    return tile;
   }
 };
 
@@ -103,34 +117,47 @@ template <class Config>
 struct WgmmaProducer {
   using Smem = WgmmaSmem<Config>;
 
-  template <bool kMnMajor, int kExtent>
+  // Loads kExtent rows (or columns) from `mn` on; into every CTA of the cluster if kShared.
+  template <bool kMnMajor, int kExtent, bool kShared>
   __device__ static __forceinline__ void Load(unsigned char* smem, const TensorMap* map,
                                               Barrier* barrier, int mn, int k, int batch) {
-    if constexpr (kMnMajor) {
-#pragma unroll
-      for (int i = 0; i < (kExtent + 63) / 64; ++i) {
-        TmaLoad3d(smem + i * kTileBlockBytes, map, barrier, mn + i * 64, k, batch);
+    constexpr uint16_t kAll = (1 << Config::kMulticast) - 1;
+    if constexpr (!kMnMajor) {
+      if constexpr (kShared) {
+        TmaLoadMulticast3d(smem, map, barrier, k, mn, batch, kAll);
+      } else {
+        TmaLoad3d(smem, map, barrier, k, mn, batch);
       }
     } else {
-      TmaLoad3d(smem, map, barrier, k, mn, batch);
+#pragma unroll
+      for (int i = 0; i < (kExtent + 63) / 64; ++i) {
+        unsigned char* block = smem + i * kTileBlockBytes;
+        if constexpr (kShared) {
+          TmaLoadMulticast3d(block, map, barrier, mn + i * 64, k, batch, kAll);
+        } else {
+          TmaLoad3d(block, map, barrier, mn + i * 64, k, batch);
+        }
+      }
     }
   }
 
   __device__ static __forceinline__ void Run(const Smem& smem, const WgmmaGemmParams& params,
-                                             const WgmmaWork& work) {
+                                             const WgmmaWork<Config>& work) {
+    constexpr int kPart = Config::kTileCols / Config::kMulticast;  // this CTA's of the cols operand
     PipelineState<Config::kStages> pipe;
     for (int index = work.first; index < work.schedule.Count(); index += work.step) {
-      const TileCoord tile = work.schedule.At(index);
+      const TileCoord tile = work.TileAt(index);
+      const int row = tile.row * Config::kTileRows;
+      const int col = tile.col * Config::kTileCols + work.rank * kPart;
       for (int k = work.k_begin; k < work.k_end; ++k, pipe.Advance()) {
         BarrierWait(smem.Empty(pipe.stage), pipe.parity ^ 1);
         Barrier* full = smem.Full(pipe.stage);
         BarrierArriveExpect(full, Smem::kLoadedBytes);
-        Load<Config::kMnMajorRows, Config::kTileRows>(smem.Rows(pipe.stage), &params.rows_map, full,
-                                                      tile.row * Config::kTileRows, k * kWgmmaTileK,
-                                                      tile.batch);
-        Load<Config::kMnMajorCols, Config::kTileCols>(smem.Cols(pipe.stage), &params.cols_map, full,
-                                                      tile.col * Config::kTileCols, k * kWgmmaTileK,
-                                                      tile.batch);
+        Load<Config::kMnMajorRows, Config::kTileRows, false>(
+            smem.Rows(pipe.stage), &params.rows_map, full, row, k * kWgmmaTileK, tile.batch);
+        Load<Config::kMnMajorCols, kPart, (Config::kMulticast > 1)>(
+            smem.Cols(pipe.stage) + work.rank * kPart * kSwizzleRowBytes, &params.cols_map, full,
+            col, k * kWgmmaTileK, tile.batch);
       }
     }
   }
@@ -170,22 +197,27 @@ struct WgmmaMainloop {
   __device__ static __forceinline__ void Run(float (&acc)[Tile::kBlocks][Tile::kCols / 2],
                                              const Smem& smem, Pipe& pipe, int k_tiles,
                                              int row_offset) {
-    const bool releases = threadIdx.x % 32 == 0;
-    int previous = -1;
+    int previous = 0;
     for (int k = 0; k < k_tiles; ++k, pipe.Advance()) {
       BarrierWait(smem.Full(pipe.stage), pipe.parity);
       Issue(acc, smem, pipe.stage, row_offset, k > 0);
       WgmmaWait<Config::kInFlight>();
-      if constexpr (Config::kInFlight == 0) {
-        if (releases) BarrierArrive(smem.Empty(pipe.stage));
-      } else {
-        if (releases && previous >= 0) BarrierArrive(smem.Empty(previous));
-        previous = pipe.stage;
-      }
+      if (k >= Config::kInFlight) Release(smem, Config::kInFlight == 0 ? pipe.stage : previous);
+      previous = pipe.stage;
     }
     if constexpr (Config::kInFlight != 0) {
       WgmmaWait<0>();
-      if (releases && previous >= 0) BarrierArrive(smem.Empty(previous));
+      if (k_tiles > 0) Release(smem, previous);
+    }
+  }
+
+  // Hands a stage back to the producers that fill it: one arrival a warp at each of them.
+  __device__ static __forceinline__ void Release(const Smem& smem, int stage) {
+    const int lane = threadIdx.x % 32;
+    if constexpr (Config::kMulticast > 1) {
+      if (lane < Config::kMulticast) BarrierArriveRemote(smem.Empty(stage), lane);
+    } else {
+      if (lane == 0) BarrierArrive(smem.Empty(stage));
     }
   }
 };
@@ -208,12 +240,13 @@ struct PingPongTurn {
 // A math group's share: for each of its tiles, multiply and store.
 template <class Config>
 __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
-                                               const WgmmaGemmParams& params, const WgmmaWork& work,
-                                               int group) {
+                                               const WgmmaGemmParams& params,
+                                               const WgmmaWork<Config>& work, int group) {
   using Tile = WgmmaTile<Config>;
   const int k_tiles = work.k_end - work.k_begin;
   const int row_in_tile = Config::kPingPong ? 0 : group * Tile::kRows;
   PipelineState<Config::kStages> pipe;
+  [[maybe_unused]] int turn = 0;  // in the ring of the epilogue
   if (Config::kPingPong) {
     pipe.Skip(group * k_tiles);
     PingPongTurn::Start(group);
@@ -221,7 +254,7 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
   const int turns = Config::kPingPong ? Config::kMathGroups : 1;
   const int begin = work.first + (Config::kPingPong ? group * work.step : 0);
   for (int index = begin; index < work.schedule.Count(); index += turns * work.step) {
-    const TileCoord tile = work.schedule.At(index);
+    const TileCoord tile = work.TileAt(index);
     const int row = tile.row * Config::kTileRows + row_in_tile;
     const int col = tile.col * Config::kTileCols;
     float acc[Tile::kBlocks][Tile::kCols / 2];
@@ -234,11 +267,12 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
       ClusterSync();
       ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, tile.batch);
     } else {
-      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, tile.batch, 1 + group);
+      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, tile.batch, 1 + group,
+                               turn);
     }
     if (Config::kPingPong) pipe.Skip((turns - 1) * k_tiles);
   }
-  if (!Config::kSplitK && threadIdx.x % 128 == 0) TmaStoreWaitRead();
+  if (!Config::kSplitK && threadIdx.x % 128 == 0) TmaStoreWaitRead<0>();
 }
 
 template <class Config>
@@ -248,6 +282,8 @@ __global__ __launch_bounds__(
   static_assert(Config::kTileCols % (Config::kSwap ? 8 : 64) == 0 && Config::kTileCols <= 256);
   static_assert(WgmmaTile<Config>::kRows % 64 == 0 && Config::kTileRows <= 256);
   static_assert(Config::kStages > Config::kInFlight);
+  static_assert(Config::kMulticast == 1 ||
+                (!Config::kSplitK && Config::kTileCols % (Config::kMnMajorCols ? 128 : 16) == 0));
   static_assert(!Config::kPingPong || (Config::kMathGroups == 2 && !Config::kSplitK));
   using Smem = WgmmaSmem<Config>;
   extern __shared__ __align__(1024) unsigned char smem_bytes[];
@@ -255,7 +291,8 @@ __global__ __launch_bounds__(
   const int warp_group = ShuffleIndexBits(threadIdx.x / 128, 0);
 
   if (threadIdx.x == 0) {
-    constexpr int kReleases = 4 * (Config::kPingPong ? 1 : Config::kMathGroups);
+    constexpr int kReleases =
+        4 * (Config::kPingPong ? 1 : Config::kMathGroups) * Config::kMulticast;
     for (int stage = 0; stage < Config::kStages; ++stage) {
       BarrierInit(smem.Full(stage), 1);
       BarrierInit(smem.Empty(stage), kReleases);
@@ -264,9 +301,13 @@ __global__ __launch_bounds__(
     TmaPrefetchMap(&params.rows_map);
     TmaPrefetchMap(&params.cols_map);
   }
-  CtaBarrier();
+  if constexpr (Config::kMulticast > 1) {
+    ClusterSync();
+  } else {
+    CtaBarrier();
+  }
 
-  const WgmmaWork work = WgmmaWork::Of<Config::kSplitK>(params);
+  const WgmmaWork<Config> work = WgmmaWork<Config>::Of(params);
   if (warp_group == Config::kMathGroups) {
     if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
     if (threadIdx.x == Config::kMathGroups * 128) WgmmaProducer<Config>::Run(smem, params, work);
@@ -279,6 +320,8 @@ __global__ __launch_bounds__(
     if constexpr (Config::kMathRegisters != 0) RegistersIncrease<Config::kMathRegisters>();
     WgmmaMathGroup<Config>(smem, params, work, warp_group);
   }
+  // No CTA leaves while another may still write to its shared memory.
+  if constexpr (Config::kMulticast > 1) ClusterSync();
 }
 
 }  // namespace tilewright

@@ -21,6 +21,8 @@ WgmmaConfig WgmmaConfig::From(const Config& config) {
           .swap = config.Get("swap") != 0,
           .split = config.Get("split", 1),
           .in_flight = config.Get("in_flight", 1),
+          .multicast = config.Get("multicast", 1),
+          .staging = config.Get("staging", 1),
           .group = config.Get("group", 8)};
 }
 
@@ -34,6 +36,8 @@ Config WgmmaConfig::ToConfig() const {
            {"swap", swap ? 1 : 0},
            {"split", split},
            {"in_flight", in_flight},
+           {"multicast", multicast},
+           {"staging", staging},
            {"group", group}}};
 }
 
@@ -51,8 +55,9 @@ int64_t WgmmaConfig::StageBytes(bool mn_major_cols) const {
 }
 
 int64_t WgmmaConfig::SmemBytes(bool mn_major_cols) const {
-  const int64_t staging = split > 1 ? 0 : math_groups * group_rows() * tile_cols * 2;
-  return stages * StageBytes(mn_major_cols) + staging + 16 * stages;
+  const int64_t chunk_bytes = (swap ? tile_cols : group_rows()) * kRowBytes;
+  const int64_t staged = split > 1 ? 0 : math_groups * staging * chunk_bytes;
+  return stages * StageBytes(mn_major_cols) + staged + 16 * stages;
 }
 
 absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device) const {
@@ -65,6 +70,13 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
   }
   if (ping_pong && (math_groups != 2 || split > 1)) {
     return FailedPrecondition("ping-pong needs two math groups and no split");
+  }
+  if (staging < 1 || staging > chunks()) {
+    return FailedPrecondition("staging = ", staging, " of ", chunks(), " chunks");
+  }
+  if (multicast != 1 &&
+      (multicast != 2 || split > 1 || tile_cols % (mn_major_cols ? 128 : 16) != 0)) {
+    return FailedPrecondition("multicast = ", multicast, " needs even halves and no split");
   }
   const int64_t registers = math_groups == 3 ? 128 : math_groups == 2 ? 192 : 192;
   if (accumulators() > registers) {

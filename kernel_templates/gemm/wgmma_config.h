@@ -19,6 +19,8 @@ struct WgmmaConfig {
   bool swap = false;
   int64_t split = 1;      // CTAs of a cluster that share a tile's K; run time
   int64_t in_flight = 1;  // wgmma groups left running while the next stage is awaited
+  int64_t multicast = 1;  // CTAs of a cluster that share the cols operand's loads
+  int64_t staging = 2;    // epilogue buffers of a math group
   int64_t group = 8;      // row tiles walked together; run time
 
   static constexpr int64_t kTileK = 64;
@@ -28,7 +30,8 @@ struct WgmmaConfig {
 
   int64_t threads() const { return (math_groups + 1) * 128; }
   int64_t group_rows() const { return ping_pong ? tile_rows : tile_rows / math_groups; }
-  int64_t accumulators() const { return group_rows() / 64 * tile_cols / 2; }  // a thread
+  int64_t accumulators() const { return group_rows() / 64 * tile_cols / 2; }    // a thread
+  int64_t chunks() const { return swap ? group_rows() / 64 : tile_cols / 64; }  // of the epilogue
   // Blocks of a SM that the register allocation leaves room for (a launch bound).
   int64_t blocks_per_sm() const { return math_groups == 1 && accumulators() <= 64 ? 2 : 1; }
   // setmaxnreg targets; 0: left alone.

@@ -13,132 +13,114 @@
 namespace tilewright {
 
 // Rounds to the output type and stores through swizzled shared memory: stmatrix, then one TMA store
-// for each 64 contiguous output elements. `staging` is private to the warp group. All of a
-// warp group's 128 threads call; `barrier` is its named barrier.
+// a chunk. A chunk is 64 contiguous output elements of kLines lines: 64 columns of the warp group's
+// rows, or, swapped, 64 of its rows. Chunks go through a ring of kStagingChunks buffers, private to
+// the warp group, whose 128 threads all call; `barrier` is its named barrier.
 template <class Tile>
 struct TmaEpilogue {
-  // Output rows are wgmma rows: staging holds [block of 64 rows][column chunk] of 64 x 64.
-  __device__ static __forceinline__ void Stage(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
-                                               uint32_t staging, int warp, int lane) {
-    const uint32_t row = warp * 16 + lane % 16;
+  static constexpr bool kSwap = Tile::kSwap;
+  static constexpr int kLines = Tile::kChunkLines;
+  static constexpr int kChunks = Tile::kChunks;
+  using Element = typename Tile::Element;
+  using Accumulators = float[Tile::kBlocks][Tile::kCols / 2];
+
+  // `row` and `col` are the element coordinates of the warp group's part of the tile. `turn` counts
+  // the chunks this warp group has stored: the position in the ring.
+  template <class Params>
+  __device__ static __forceinline__ void Store(const Accumulators& acc, unsigned char* staging,
+                                               const Params& params, int row, int col, int batch,
+                                               int barrier, int& turn) {
+    const int thread = threadIdx.x % 128;
 #pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block) {
-#pragma unroll
-      for (int j = 0; j < Tile::kCols / 8; j += 2) {
-        uint32_t r[4];
-        Pack(r, acc[block], j);
-        const uint32_t chunk = staging + (block * (Tile::kCols / 64) + j / 8) * kTileBlockBytes;
-        StoreMatrix4(chunk + SwizzledOffset(row, j % 8 + lane / 16), r);
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      unsigned char* buffer = staging + turn * Tile::kChunkBytes;
+      if (++turn == Tile::kStagingChunks) turn = 0;
+      if (thread == 0) TmaStoreWaitRead<Tile::kStagingChunks - 1>();
+      NamedBarrierSync(barrier, 128);  // the buffer is free
+      if constexpr (kSwap) {
+        StageSwapped(acc[chunk], SharedAddress(buffer), thread / 32, thread % 32);
+      } else {
+        Stage(acc, chunk, SharedAddress(buffer), thread / 32, thread % 32);
+      }
+      FenceProxyAsync();
+      NamedBarrierSync(barrier, 128);
+      const int x = kSwap ? row + chunk * 64 : col + chunk * 64;
+      const int y = kSwap ? col : row;
+      const int width = (kSwap ? params.rows : params.cols) - x;
+      // The copy engine cuts a line off at a multiple of 16 bytes only.
+      const bool ragged = width < 64 && width % 8 != 0;
+      if (ragged) StoreRagged(buffer, params, x, y, width, batch);
+      if (thread == 0) {
+        if (!ragged) Issue(&params.out_map, buffer, x, y, batch);
+        TmaStoreCommit();
       }
     }
   }
 
-  // Output rows are wgmma columns: staging holds [block of 64 wgmma rows] of kCols x 64.
-  __device__ static __forceinline__ void StageSwapped(
-      const float (&acc)[Tile::kBlocks][Tile::kCols / 2], uint32_t staging, int warp, int lane) {
+  // Output rows are wgmma rows.
+  __device__ static __forceinline__ void Stage(const Accumulators& acc, int chunk, uint32_t buffer,
+                                               int warp, int lane) {
+#pragma unroll
+    for (int block = 0; block < Tile::kBlocks; ++block) {
+      const uint32_t row = block * 64 + warp * 16 + lane % 16;
+#pragma unroll
+      for (int j = 0; j < 8; j += 2) {
+        uint32_t r[4];
+        Pack(r, acc[block], chunk * 8 + j);
+        StoreMatrix4(buffer + SwizzledOffset(row, j + lane / 16), r);
+      }
+    }
+  }
+
+  // Output rows are wgmma columns.
+  __device__ static __forceinline__ void StageSwapped(const float (&d)[Tile::kCols / 2],
+                                                      uint32_t buffer, int warp, int lane) {
     const uint32_t piece = warp * 2 + lane / 8 % 2;
 #pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block) {
-      const uint32_t chunk = staging + block * Tile::kCols * kSwizzleRowBytes;
-#pragma unroll
-      for (int j = 0; j + 1 < Tile::kCols / 8; j += 2) {
-        uint32_t r[4];
-        Pack(r, acc[block], j);
-        StoreMatrix4Transposed(chunk + SwizzledOffset((j + lane / 16) * 8 + lane % 8, piece), r);
-      }
-      if constexpr (Tile::kCols % 16 != 0) {
-        constexpr int kLast = Tile::kCols / 8 - 1;
-        const float(&d)[Tile::kCols / 2] = acc[block];
-        StoreMatrix2Transposed(chunk + SwizzledOffset(kLast * 8 + lane % 8, piece),
-                               Pack2<typename Tile::Element>(d[4 * kLast], d[4 * kLast + 1]),
-                               Pack2<typename Tile::Element>(d[4 * kLast + 2], d[4 * kLast + 3]));
-      }
+    for (int j = 0; j + 1 < Tile::kCols / 8; j += 2) {
+      uint32_t r[4];
+      Pack(r, d, j);
+      StoreMatrix4Transposed(buffer + SwizzledOffset((j + lane / 16) * 8 + lane % 8, piece), r);
+    }
+    if constexpr (Tile::kCols % 16 != 0) {
+      constexpr int kLast = Tile::kCols / 8 - 1;
+      StoreMatrix2Transposed(buffer + SwizzledOffset(kLast * 8 + lane % 8, piece),
+                             Pack2<Element>(d[4 * kLast], d[4 * kLast + 1]),
+                             Pack2<Element>(d[4 * kLast + 2], d[4 * kLast + 3]));
     }
   }
 
+  // Columns 8j to 8j + 15 of the fragment.
   __device__ static __forceinline__ void Pack(uint32_t (&r)[4], const float (&d)[Tile::kCols / 2],
                                               int j) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      r[i] = Pack2<typename Tile::Element>(d[4 * j + 2 * i], d[4 * j + 2 * i + 1]);
-    }
+    for (int i = 0; i < 4; ++i) r[i] = Pack2<Element>(d[4 * j + 2 * i], d[4 * j + 2 * i + 1]);
   }
 
-  // `row` and `col` are the element coordinates of the warp group's part of the output.
-  template <class Params>
-  __device__ static __forceinline__ void Store(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
-                                               unsigned char* staging, const Params& params,
-                                               int row, int col, int batch, int barrier) {
-    const int thread = threadIdx.x % 128;
-    if (thread == 0) TmaStoreWaitRead();
-    NamedBarrierSync(barrier, 128);
-    const uint32_t address = SharedAddress(staging);
-    if constexpr (Tile::kSwap) {
-      StageSwapped(acc, address, thread / 32, thread % 32);
-    } else {
-      Stage(acc, address, thread / 32, thread % 32);
-    }
-    FenceProxyAsync();
-    NamedBarrierSync(barrier, 128);
-    if (thread == 0) {
-      Issue(staging, params, row, col, batch);
-      TmaStoreCommit();
-    }
-    StoreRagged(staging, params, row, col, batch);
-  }
-
-  // A chunk is 64 contiguous output elements of kLines lines: one TMA store.
-  static constexpr int kChunks = Tile::kSwap ? 1 : Tile::kCols / 64;  // of a block of 64 rows
-  static constexpr int kLines = Tile::kSwap ? Tile::kCols : 64;
-
-  __device__ static __forceinline__ const unsigned char* Chunk(const unsigned char* staging,
-                                                               int block, int chunk) {
-    return staging + (block * kChunks + chunk) * kLines * kSwizzleRowBytes;
-  }
-
-  // The copy engine cuts a line off at a multiple of 16 bytes, so a chunk that ends elsewhere is
-  // not its business.
-  __device__ static __forceinline__ bool Ragged(int width) { return width < 64 && width % 8 != 0; }
-
-  template <class Params>
-  __device__ static __forceinline__ void Issue(const unsigned char* staging, const Params& params,
-                                               int row, int col, int batch) {
+  // The output map's box is 64 x 64, or, swapped, 64 x kLines.
+  __device__ static __forceinline__ void Issue(const TensorMap* map, const unsigned char* buffer,
+                                               int x, int y, int batch) {
+    constexpr int kBoxLines = kSwap ? kLines : 64;
 #pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block) {
-#pragma unroll
-      for (int chunk = 0; chunk < kChunks; ++chunk) {
-        const int x = Tile::kSwap ? row + block * 64 : col + chunk * 64;
-        const int y = Tile::kSwap ? col : row + block * 64;
-        if (Ragged((Tile::kSwap ? params.rows : params.cols) - x)) continue;
-        TmaStore3d(&params.out_map, Chunk(staging, block, chunk), x, y, batch);
-      }
+    for (int line = 0; line < kLines; line += kBoxLines) {
+      TmaStore3d(map, buffer + line * kSwizzleRowBytes, x, y + line, batch);
     }
   }
 
-  // Stores the chunks that Issue() left out, if any; all threads of the warp group.
+  // Stores a chunk of which only `width` columns exist, by the threads.
   template <class Params>
-  __device__ static __forceinline__ void StoreRagged(const unsigned char* staging,
-                                                     const Params& params, int row, int col,
+  __device__ static __forceinline__ void StoreRagged(const unsigned char* buffer,
+                                                     const Params& params, int x, int y, int width,
                                                      int batch) {
-    const int extent = Tile::kSwap ? params.rows : params.cols;
-    if (extent % 8 == 0) return;
-    const int64_t stride = params.out_row_stride;
     const int piece = threadIdx.x % 64;  // the element of a line
+    const int lines = Min((kSwap ? params.cols : params.rows) - y, kLines);
+    const int64_t stride = params.out_row_stride;
+    uint16_t* out = static_cast<uint16_t*>(params.out) + batch * params.out_batch_stride +
+                    y * stride + x + piece;
 #pragma unroll 1
-    for (int i = 0; i < Tile::kBlocks * kChunks; ++i) {
-      const int block = i / kChunks;
-      const int x = Tile::kSwap ? row + block * 64 : col + i % kChunks * 64;
-      const int y = Tile::kSwap ? col : row + block * 64;
-      if (!Ragged(extent - x) || piece >= extent - x) continue;
-      const int lines = Min((Tile::kSwap ? params.cols : params.rows) - y, kLines);
-      uint16_t* out = static_cast<uint16_t*>(params.out) + batch * params.out_batch_stride +
-                      y * stride + x + piece;
-#pragma unroll 1
-      for (int line = threadIdx.x % 128 / 64; line < lines; line += 2) {
-        out[line * stride] =
-            *reinterpret_cast<const uint16_t*>(staging + i * kLines * kSwizzleRowBytes +
-                                               SwizzledOffset(line, piece / 8) + piece % 8 * 2);
-      }
+    for (int line = threadIdx.x % 128 / 64; line < lines && piece < width; line += 2) {
+      out[line * stride] = *reinterpret_cast<const uint16_t*>(
+          buffer + SwizzledOffset(line, piece / 8) + piece % 8 * 2);
     }
   }
 };

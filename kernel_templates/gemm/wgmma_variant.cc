@@ -48,28 +48,50 @@ TensorMapSlot InputMap(size_t offset, int operand, const GemmProblem& problem,
              side.batch_stride, WgmmaConfig::kTileK, tile);
 }
 
-// The untuned candidates: few, so that a problem's buckets share kernels.
-std::vector<Config> Candidates(const GemmProblem& problem, const DeviceProfile& device) {
+// Stages of `bytes` each that leave room for the epilogue's staging.
+int64_t Stages(int64_t bytes, int64_t limit) {
+  return std::clamp<int64_t>(190 * 1024 / bytes, 3, limit);
+}
+
+// The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
+// the fastest in measurements (NOTES.md); which one is chosen is the model's.
+std::vector<Config> Candidates(const GemmProblem& problem) {
   std::vector<Config> candidates;
   const int64_t m = BucketM(problem.m);
   if (m <= 256) {
-    // One tile spans the tokens; 96 and 24 of them share the kernels of 128 and 32.
-    const int64_t cols = m <= 8 ? 8 : m <= 16 ? 16 : m <= 32 ? 32 : m <= 64 ? 64 : 128;
-    for (int64_t split : {1, 2, 3, 4, 5, 6, 7, 8}) {
-      WgmmaConfig config{.tile_rows = 128, .tile_cols = cols, .stages = 6, .math_groups = 2};
-      config.swap = true;
-      config.split = split;
-      if (split == 1) config.stages = 4;
+    // The weights fill wgmma's rows; one tile spans the tokens, up to 128.
+    int64_t cols = 8;
+    while (cols < std::min<int64_t>(m, 128)) cols *= 2;
+    WgmmaConfig config{.tile_rows = 64, .tile_cols = cols, .math_groups = 1};
+    config.swap = true;
+    config.staging = 1;
+    config.group = 16;
+    config.stages =
+        Stages(config.StageBytes(WgmmaSides::Of(problem, true).mn_major_cols), cols > 64 ? 8 : 12);
+    for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
       candidates.push_back(config.ToConfig());
     }
   }
-  if (m > 128 || !device.arch.starts_with("sm_90")) {
-    candidates.push_back(WgmmaConfig{.tile_rows = 128, .tile_cols = 128, .stages = 4}.ToConfig());
-    candidates.push_back(WgmmaConfig{.tile_rows = 128, .tile_cols = 192, .stages = 4}.ToConfig());
-    candidates.push_back(WgmmaConfig{.tile_rows = 128, .tile_cols = 256, .stages = 3}.ToConfig());
-    candidates.push_back(WgmmaConfig{.tile_rows = 256, .tile_cols = 128, .stages = 3}.ToConfig());
+  if (m > 128) {
+    WgmmaConfig square{.tile_rows = 128, .tile_cols = 128, .stages = 5};
+    WgmmaConfig medium{.tile_rows = 128, .tile_cols = 192, .stages = 4};
+    WgmmaConfig wide{.tile_rows = 128, .tile_cols = 256, .stages = 4};
+    medium.in_flight = wide.in_flight = 0;
+    wide.group = 16;
+    for (const WgmmaConfig& config : {square, medium, wide}) {
+      candidates.push_back(config.ToConfig());
+    }
   }
   return candidates;
+}
+
+// Share of the tensor cores' measured rate that a tile reaches in its main loop. Two groups that
+// share a tile cover each other's waits; one that is alone needs its next product in flight.
+double Efficiency(const WgmmaConfig& c) {
+  const double tile = c.tile_cols >= 192 ? 0.93 : c.tile_cols >= 128 ? 0.87 : 0.72;
+  const bool alone = c.math_groups == 1 || c.ping_pong;
+  const double covered = c.in_flight > 0 ? (alone ? 1.0 : 0.96) : (alone ? 0.8 : 1.0);
+  return tile * covered;
 }
 
 }  // namespace
@@ -95,30 +117,33 @@ absl::Status WgmmaVariant::Serves(const CallDesc& call, const DeviceProfile& dev
 
 TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile&) const {
   const int64_t m = BucketM(read_(call).m);
-  TuningSpace space{"wgmma", {}};
+  using Values = std::vector<int64_t>;
   if (m <= 128) {
-    const int64_t cols = std::max<int64_t>(8, m <= 64 ? CeilDiv(m, 16) * 16 : m);
-    space.axes = {{"tile_rows", {64, 128, 192, 256}},
-                  {"tile_cols", m <= 8 ? std::vector<int64_t>{8} : std::vector<int64_t>{cols}},
-                  {"stages", {3, 4, 6, 8, 12}},
-                  {"math_groups", {1, 2, 3}},
-                  {"ping_pong", {0}},
-                  {"swap", {1}},
-                  {"split", {1, 2, 3, 4, 5, 6, 7, 8}},
-                  {"in_flight", {0, 1}},
-                  {"group", {16}}};
-    return space;
+    return {"wgmma",
+            {{"tile_rows", {64, 128}},
+             {"tile_cols", {m <= 8 ? 8 : CeilDiv(m, 16) * 16}},
+             {"stages", {4, 6, 8, 10, 12}},
+             {"math_groups", {1, 2}},
+             {"ping_pong", {0}},
+             {"swap", {1}},
+             {"split", {1, 2, 3, 4, 5, 6, 7, 8}},
+             {"in_flight", {1}},
+             {"multicast", {1, 2}},
+             {"staging", {1}},
+             {"group", {16}}}};
   }
-  space.axes = {{"tile_rows", {64, 128, 192, 256}},
-                {"tile_cols", {64, 128, 192, 256}},
-                {"stages", {3, 4, 5, 6}},
-                {"math_groups", {1, 2, 3}},
-                {"ping_pong", {0, 1}},
-                {"swap", m <= 512 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
-                {"split", m <= 1024 ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1}},
-                {"in_flight", {0, 1}},
-                {"group", {8, 16}}};
-  return space;
+  return {"wgmma",
+          {{"tile_rows", {64, 128, 256}},
+           {"tile_cols", {64, 128, 192, 256}},
+           {"stages", {3, 4, 5, 6}},
+           {"math_groups", {1, 2}},
+           {"ping_pong", {0, 1}},
+           {"swap", m <= 512 ? Values{0, 1} : Values{0}},
+           {"split", m <= 1024 ? Values{1, 2, 4} : Values{1}},
+           {"in_flight", {0, 1}},
+           {"multicast", {1, 2}},
+           {"staging", {1, 2}},
+           {"group", {8, 16}}}};
 }
 
 absl::Status WgmmaVariant::Legal(const CallDesc& call, const Config& config,
@@ -133,52 +158,54 @@ absl::Status WgmmaVariant::Legal(const CallDesc& call, const Config& config,
   return absl::OkStatus();
 }
 
-// Time of a full machine: the longer of what the tensor cores, L2 and DRAM take, plus the part that
-// overlaps nothing.
+// The longest of what the tensor cores, the way into a SM, L2, DRAM and the latency of the ring
+// take, plus the parts that overlap nothing. Rates are measured ones (NOTES.md).
 double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
                                const DeviceProfile& device) const {
+  constexpr double kSmBytesPerUs = 105e3;  // into one SM
+  constexpr double kL2BytesPerUs = 11e6;
+  constexpr double kLatencyUs = 1.3;  // of a load, under traffic
+  constexpr double kLaunchUs = 3.0;   // start, first load, last store
   const GemmProblem problem = read_(call).Bucketed();
   const WgmmaConfig c = WgmmaConfig::From(config);
   const WgmmaSides sides = WgmmaSides::Of(problem, c.swap);
   const double sms = std::max(device.sm_count, 1);
   const double rows = static_cast<double>(c.tile_rows);
   const double cols = static_cast<double>(c.tile_cols);
-  const int64_t tiles = CeilDiv(sides.row_extent, c.tile_rows) *
+  const int64_t tiles = CeilDiv(sides.row_extent, c.tile_rows * c.multicast) * c.multicast *
                         CeilDiv(sides.col_extent, c.tile_cols) * problem.batches;
-  const double k_steps = static_cast<double>(CeilDiv(KTiles(problem), c.split));
   const double ctas = static_cast<double>(tiles * c.split);
-
-  // One k step of one CTA: a SM does 4096 flops a cycle and reads 128 bytes of shared
-  // memory a cycle; each math group reads the N side anew.
-  const double us_per_cycle = 4096.0 / (TensorFlopsPerUs(device) / sms);
-  const double math_cycles = rows * std::max(cols, 32.0) * 64 * 2 / 4096.0;
-  const double smem_cycles = (rows + cols * std::ceil(rows / 64)) * 64 * 2 / 128.0;
-  const double step_us = std::max(math_cycles, smem_cycles) * us_per_cycle;
   const double waves = std::ceil(ctas / sms);
-  const double math_us = waves * k_steps * step_us;
+  const double k_steps = static_cast<double>(CeilDiv(KTiles(problem), c.split));
 
-  const double l2_bytes = ctas * k_steps * (rows + cols) * 64 * 2;
-  const double l2_us = l2_bytes / 11e6 * (waves * sms / std::max(ctas, 1.0));
+  // A SM multiplies 4096 flops and reads 128 bytes of shared memory a cycle; each 64 rows read the
+  // other operand anew.
+  const double us_per_cycle = 4096.0 / (TensorFlopsPerUs(device) / sms);
+  const double math_cycles = rows * std::max(cols, 32.0) * 64 * 2 / 4096.0 / Efficiency(c);
+  const double smem_cycles = (rows + cols * std::ceil(rows / 64)) * 64 * 2 / 128.0;
+  const double math_us = waves * k_steps * std::max(math_cycles, smem_cycles) * us_per_cycle;
+
+  const double step_bytes = (rows + cols) * 64 * 2;
+  const double sm_us = waves * k_steps * step_bytes / kSmBytesPerUs;
+  const double shared_bytes = (rows + cols / static_cast<double>(c.multicast)) * 64 * 2;
+  const double l2_us = ctas * k_steps * shared_bytes / kL2BytesPerUs;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
                k = static_cast<double>(problem.k), batches = static_cast<double>(problem.batches);
   const double dram_us = 2 * batches * (m * k + n * k + m * n) / BandwidthBytesPerUs(device);
-  // A CTA sustains about one ring of stages a 1.1 us of memory latency.
-  const double ring = static_cast<double>(c.stages * c.StageBytes(sides.mn_major_cols));
-  const double resident = std::max(
-      1.0,
-      std::min<double>(
-          std::ceil(ctas / sms),
-          std::floor(228.0 * 1024 / static_cast<double>(c.SmemBytes(sides.mn_major_cols) + 1024))));
-  const double latency_us = l2_bytes / (ring * resident * std::min(ctas, sms)) * 1.1;
+  const double smem_bytes = static_cast<double>(c.SmemBytes(sides.mn_major_cols)) + 1024;
+  const double resident = std::max(1.0, std::min(waves, std::floor(228 * 1024 / smem_bytes)));
+  const double ring = static_cast<double>(c.stages) * step_bytes;
+  const double latency_us = waves * k_steps * step_bytes / (ring * resident) * kLatencyUs;
 
-  const double epilogue_us =
-      rows * cols * 2 / 60000.0 * (c.ping_pong ? 0.4 : 1.0) +
-      (c.split > 1 ? 1.2 + static_cast<double>(c.split) * rows * cols * 4 / sms / 1500 : 0);
-  return 2.5 + std::max({math_us, l2_us, dram_us, latency_us}) + waves * epilogue_us;
+  const double tile_bytes = rows * cols * 2;
+  const double epilogue_us = waves * tile_bytes / 120e3 * (c.ping_pong ? 0.3 : 1.0);
+  const double reduce_us = c.split > 1 ? 1.0 + tile_bytes * 2 / 25e3 : 0.0;
+  return kLaunchUs + std::max({math_us, sm_us, l2_us, dram_us, latency_us}) + epilogue_us +
+         reduce_us;
 }
 
 Config WgmmaVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
-  return FastestPredicted(*this, call, device, Candidates(read_(call), device));
+  return FastestPredicted(*this, call, device, Candidates(read_(call)));
 }
 
 std::vector<KernelSpec> WgmmaVariant::Kernels(const CallDesc& call, const Config& config) const {
@@ -197,6 +224,8 @@ std::vector<KernelSpec> WgmmaVariant::Kernels(const CallDesc& call, const Config
             {"bool kPingPong", flag(c.ping_pong)},
             {"bool kSwap", flag(c.swap)},
             {"bool kSplitK", flag(c.split > 1)},
+            {"int kMulticast", number(c.multicast)},
+            {"int kStagingChunks", number(c.split > 1 ? 1 : c.staging)},
             {"bool kMnMajorRows", flag(sides.mn_major_rows)},
             {"bool kMnMajorCols", flag(sides.mn_major_cols)},
             {"int kInFlight", number(c.in_flight)},
@@ -219,7 +248,7 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
   params.rows = static_cast<int>(sides.row_extent);
   params.cols = static_cast<int>(sides.col_extent);
   params.k_tiles = static_cast<int>(KTiles(problem));
-  params.row_tiles = static_cast<int>(CeilDiv(sides.row_extent, c.tile_rows));
+  params.row_tiles = static_cast<int>(CeilDiv(sides.row_extent, c.tile_rows * c.multicast));
   params.col_tiles = static_cast<int>(CeilDiv(sides.col_extent, c.tile_cols));
   params.batches = static_cast<int>(problem.batches);
   params.group = static_cast<int>(std::min<int64_t>(c.group, params.row_tiles));
@@ -234,9 +263,10 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
   const int64_t fit = kSmemPerSm / (c.SmemBytes(sides.mn_major_cols) + 1024);
   const int64_t resident = std::max<int64_t>(device.sm_count, 1) *
                            std::max<int64_t>(1, std::min(c.blocks_per_sm(), fit));
-  launch.grid[0] = static_cast<uint32_t>(c.split > 1 ? tiles * c.split : std::min(tiles, resident));
+  launch.grid[0] = static_cast<uint32_t>(
+      c.split > 1 ? tiles * c.split : std::min(tiles, resident / c.multicast) * c.multicast);
   launch.block[0] = static_cast<uint32_t>(c.threads());
-  launch.cluster[0] = static_cast<uint32_t>(c.split);
+  launch.cluster[0] = static_cast<uint32_t>(c.split * c.multicast);
   launch.dynamic_smem_bytes = static_cast<uint32_t>(c.SmemBytes(sides.mn_major_cols));
   launch.SetParams(params);
   launch.pointers.push_back({offsetof(WgmmaGemmParams, out), 2, 0});
@@ -245,7 +275,7 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
                                         c.tile_rows));
   launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, cols_map), sides.cols_operand,
                                         problem, *sides.cols, sides.col_extent, sides.mn_major_cols,
-                                        c.tile_cols));
+                                        c.tile_cols / c.multicast));
   launch.tensor_maps.push_back(Map(offsetof(WgmmaGemmParams, out_map), 2, problem.dtype, problem.n,
                                    problem.m, problem.batches, problem.d.outer_stride,
                                    problem.d.batch_stride, 64, c.swap ? c.tile_cols : 64));

@@ -1,0 +1,114 @@
+// Guards that the matrix-product kernels build: the defaults of the workloads for Hopper and the
+// portable template for every architecture, without spills or serialised wgmmas.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernel_templates/embedded.h"
+#include "kernel_templates/recipe.h"
+#include "runtime/compiler.h"
+
+namespace tilewright {
+namespace {
+
+DeviceProfile Device(const std::string& arch, int major, int minor) {
+  DeviceProfile device;
+  device.name = arch;
+  device.arch = arch;
+  device.compute_major = major;
+  device.compute_minor = minor;
+  device.sm_count = 132;
+  device.smem_per_block_bytes = major == 9 || major == 10 ? 232448 : 101376;
+  return device;
+}
+
+CallDesc Call(int64_t m, int64_t n, int64_t k, bool trans_a, bool trans_b, DType dtype) {
+  CallDesc call;
+  const auto add = [&](int64_t rows, int64_t cols) {
+    call.operands.push_back({TensorDesc::Contiguous(dtype, Dims{rows, cols}), 256, true});
+  };
+  trans_a ? add(k, m) : add(m, k);
+  trans_b ? add(n, k) : add(k, n);
+  add(m, n);
+  call.params.push_back(ParamValue(trans_a));
+  call.params.push_back(ParamValue(trans_b));
+  return call;
+}
+
+class GemmCompileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto version = compiler_->Version(); !version.ok()) {
+      GTEST_SKIP() << version.status().message();
+    }
+  }
+
+  // Compiles the variant's default for the call, once an instantiation.
+  void Check(std::string_view variant_name, const CallDesc& call, const DeviceProfile& device) {
+    const Variant& variant = *FindVariant(*recipe_, variant_name);
+    ASSERT_TRUE(variant.Serves(call, device).ok()) << variant.Serves(call, device);
+    for (const KernelSpec& spec : variant.Kernels(call, variant.Default(call, device))) {
+      if (!done_.insert(device.arch + spec.Instantiation()).second) continue;
+      const auto closure = templates_.Closure(spec.template_file);
+      ASSERT_TRUE(closure.ok()) << closure.status();
+      CompileRequest request;
+      request.source = spec.Source();
+      request.headers = *closure;
+      request.name_expression = spec.entry + "<Config>";
+      request.arch = device.arch;
+      const auto kernel = compiler_->Compile(request);
+      ASSERT_TRUE(kernel.ok()) << spec.Instantiation() << kernel.status();
+      EXPECT_TRUE(kernel->gates.empty()) << spec.Instantiation() << ": " << kernel->gates[0];
+      EXPECT_EQ(kernel->spill_bytes, 0) << spec.Instantiation();
+      EXPECT_GT(kernel->registers, 0);
+    }
+  }
+
+  const std::shared_ptr<Compiler> compiler_ = NvrtcCompiler("");
+  const std::unique_ptr<Recipe> recipe_ = MakeBuiltinRecipe("GemmFwdOp");
+  const TemplateSet templates_ = TemplateSet::Builtin();
+  std::set<std::string> done_;
+};
+
+TEST_F(GemmCompileTest, HopperDefaults) {
+  const DeviceProfile h200 = Device("sm_90a", 9, 0);
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1024, 1024, 1024},
+                                {128, 2112, 7168},
+                                {128, 7168, 2048},
+                                {4096, 2112, 7168},
+                                {4096, 7168, 2048},
+                                {4096, 4096, 7168},
+                                {4096, 7168, 16384},
+                                {4096, 24576, 1536},
+                                {16, 4096, 7168},
+                                {32, 4096, 7168},
+                                {64, 7168, 2048},
+                                {96, 2112, 7168},
+                                {8, 7168, 16384}}) {
+    Check("wgmma", Call(m, n, k, false, true, DType::kBFloat16), h200);
+  }
+  for (int layout = 0; layout < 4; ++layout) {
+    Check("wgmma", Call(4096, 4096, 4096, layout & 1, layout & 2, DType::kFloat16), h200);
+  }
+  for (int64_t m : {1, 2, 4}) {
+    Check("gemv", Call(m, 7168, 16384, false, true, DType::kBFloat16), h200);
+  }
+}
+
+TEST_F(GemmCompileTest, PortableTemplateOnEveryArchitecture) {
+  for (const auto& [arch, major, minor] : {std::tuple{"sm_80", 8, 0},
+                                           {"sm_86", 8, 6},
+                                           {"sm_89", 8, 9},
+                                           {"sm_90a", 9, 0},
+                                           {"sm_100a", 10, 0},
+                                           {"sm_120a", 12, 0}}) {
+    const DeviceProfile device = Device(arch, major, minor);
+    Check("mma", Call(4096, 4096, 4096, false, true, DType::kBFloat16), device);
+    Check("mma", Call(4096, 4096, 4096, true, false, DType::kFloat16), device);
+    Check("mma", Call(63, 65, 17, false, true, DType::kBFloat16), device);  // element by element
+    Check("gemv", Call(4, 4096, 4096, false, true, DType::kFloat16), device);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright

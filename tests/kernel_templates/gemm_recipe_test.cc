@@ -1,0 +1,232 @@
+// Guards the dense matrix product's recipe: which variant serves what, keys, legality, geometry and
+// how few kernels a range of m needs. Host only.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "kernel_templates/gemm/params.cuh"
+#include "kernel_templates/gemm/problem.h"
+#include "kernel_templates/recipe.h"
+
+namespace tilewright {
+namespace {
+
+DeviceProfile H200() {
+  DeviceProfile device;
+  device.name = "NVIDIA H200";
+  device.arch = "sm_90a";
+  device.compute_major = 9;
+  device.sm_count = 132;
+  device.smem_per_block_bytes = 232448;
+  device.bandwidth_gbps = 4280;
+  device.tensor_tflops_16bit = 800;
+  return device;
+}
+
+struct Shape {
+  int64_t m, n, k;
+  bool trans_a = false;
+  bool trans_b = true;
+};
+
+CallDesc Call(const Shape& s, DType dtype = DType::kBFloat16) {
+  CallDesc call;
+  const auto add = [&](int64_t rows, int64_t cols) {
+    call.operands.push_back({TensorDesc::Contiguous(dtype, Dims{rows, cols}), 256, true});
+  };
+  s.trans_a ? add(s.k, s.m) : add(s.m, s.k);
+  s.trans_b ? add(s.n, s.k) : add(s.k, s.n);
+  add(s.m, s.n);
+  call.params.push_back(ParamValue(s.trans_a));
+  call.params.push_back(ParamValue(s.trans_b));
+  return call;
+}
+
+class GemmRecipeTest : public testing::Test {
+ protected:
+  std::string Served(const CallDesc& call) const {
+    const auto variant = SelectVariant(*recipe_, call, device_);
+    return variant.ok() ? std::string((*variant)->name()) : variant.status().ToString();
+  }
+  const Variant& Get(std::string_view name) const { return *FindVariant(*recipe_, name); }
+
+  const std::unique_ptr<Recipe> recipe_ = MakeBuiltinRecipe("GemmFwdOp");
+  const DeviceProfile device_ = H200();
+};
+
+// Small m, aligned and everything else go where they belong, on Hopper and elsewhere.
+TEST_F(GemmRecipeTest, EachProblemGoesToItsVariant) {
+  EXPECT_EQ(Served(Call({1, 4096, 4096})), "gemv");
+  EXPECT_EQ(Served(Call({16, 4096, 4096})), "wgmma");
+  EXPECT_EQ(Served(Call({4096, 4096, 4096, true, false})), "wgmma");
+  EXPECT_EQ(Served(Call({4096, 4096, 4095})), "mma");  // rows of 4095 elements: not 16 bytes apart
+  EXPECT_EQ(Served(Call({4096, 4097, 4096})), "mma");  // nor rows of the output
+  EXPECT_EQ(Served(Call({64, 64, 0})), "mma");
+  CallDesc shifted = Call({256, 256, 256});
+  shifted.operands[1].alignment = 8;
+  EXPECT_EQ(Served(shifted), "mma");
+  CallDesc strided = Call({256, 256, 256});
+  strided.operands[0].desc.strides = Dims{512, 2};
+  EXPECT_EQ(Served(strided), "mma");
+  DeviceProfile ampere = H200();
+  ampere.arch = "sm_80";
+  ampere.compute_major = 8;
+  const auto variant = SelectVariant(*recipe_, Call({4096, 4096, 4096}), ampere);
+  ASSERT_TRUE(variant.ok());
+  EXPECT_EQ((*variant)->name(), "mma");
+}
+
+// A padded leading stride is still wgmma's; an output that nobody can have is nobody's launch.
+TEST_F(GemmRecipeTest, LeadingStridesAndEmptyOutputs) {
+  CallDesc padded = Call({256, 250, 100});
+  padded.operands[0].desc.strides = Dims{104, 1};
+  padded.operands[1].desc.strides = Dims{136, 1};
+  padded.operands[2].desc.strides = Dims{256, 1};
+  EXPECT_EQ(Served(padded), "wgmma");
+  for (const Variant* variant : recipe_->variants()) {
+    const CallDesc empty = Call({0, 256, 64});
+    if (!variant->Serves(empty, device_).ok()) continue;
+    const auto bound = variant->Bind(empty, variant->Default(empty, device_), device_);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    EXPECT_TRUE(bound->launches.empty()) << variant->name();
+  }
+}
+
+// Equal fields must mean equal defaults and kernels: that is what lets a bucket share a winner.
+TEST_F(GemmRecipeTest, DefaultsFollowTheFields) {
+  for (int64_t m : {3, 17, 70, 97, 129, 700, 3000, 5000}) {
+    const Shape low{m, 2112, 7168};
+    const Shape high{BucketM(m), 2112, 7168};
+    ASSERT_EQ(recipe_->Describe(Call(low)), recipe_->Describe(Call(high)));
+    for (const Variant* variant : recipe_->variants()) {
+      if (!variant->Serves(Call(low), device_).ok()) continue;
+      EXPECT_EQ(variant->Default(Call(low), device_), variant->Default(Call(high), device_))
+          << variant->name() << " m=" << m;
+    }
+  }
+}
+
+TEST(BucketMTest, BoundsAreTightAndMonotone) {
+  int64_t previous = 0;
+  for (int64_t m = 1; m <= 20000; ++m) {
+    const int64_t bucket = BucketM(m);
+    ASSERT_GE(bucket, m);
+    ASSERT_GE(bucket, previous);
+    if (m > 16) ASSERT_LE(bucket, m + m / 2 + 1);
+    ASSERT_EQ(BucketM(bucket), bucket);
+    previous = bucket;
+  }
+}
+
+// A thousand values of m must not mean a thousand kernels.
+TEST_F(GemmRecipeTest, FewKernelsServeEveryM) {
+  for (const auto& [n, k] : {std::pair<int64_t, int64_t>{4096, 7168},
+                             {7168, 2048},
+                             {2112, 7168},
+                             {24576, 1536},
+                             {1024, 1024},
+                             {128, 128}}) {
+    for (bool trans_b : {true, false}) {
+      std::set<std::string> kernels;
+      for (int64_t i = 0; i < 1000; ++i) {
+        const int64_t m = i < 500 ? i + 1 : 500 + (i - 499) * 16;
+        const CallDesc call = Call({m, n, k, false, trans_b});
+        const auto variant = SelectVariant(*recipe_, call, device_);
+        ASSERT_TRUE(variant.ok()) << variant.status();
+        for (const auto& spec : (*variant)->Kernels(call, (*variant)->Default(call, device_))) {
+          kernels.insert(spec.Instantiation());
+        }
+      }
+      EXPECT_LE(kernels.size(), 12u) << "n=" << n << " k=" << k << " trans_b=" << trans_b;
+    }
+  }
+}
+
+// The default is always legal where the variant serves, so an untuned call always runs.
+TEST_F(GemmRecipeTest, DefaultsAreLegal) {
+  for (int64_t m : {1, 7, 8, 16, 40, 63, 129, 513, 4096}) {
+    for (int64_t n : {1, 8, 24, 129, 1000, 7168}) {
+      for (int64_t k : {1, 8, 64, 1000, 16384}) {
+        for (int layout = 0; layout < 4; ++layout) {
+          const CallDesc call = Call({m, n, k, (layout & 1) != 0, (layout & 2) != 0});
+          for (const Variant* variant : recipe_->variants()) {
+            if (!variant->Serves(call, device_).ok()) continue;
+            const Config config = variant->Default(call, device_);
+            EXPECT_TRUE(variant->Legal(call, config, device_).ok())
+                << variant->name() << config.ToJson() << variant->Legal(call, config, device_);
+            EXPECT_GT(variant->PredictUs(call, config, device_), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Every legal point binds to a geometry the device takes: shared memory, threads, cluster, boxes.
+TEST_F(GemmRecipeTest, LegalPointsFitTheDevice) {
+  for (const Shape& shape : {Shape{4, 4096, 4096}, Shape{96, 2112, 7168}, Shape{4096, 2112, 7168},
+                             Shape{300, 520, 200, true, false}}) {
+    const CallDesc call = Call(shape);
+    for (const Variant* variant : recipe_->variants()) {
+      if (!variant->Serves(call, device_).ok()) continue;
+      const TuningSpace space = variant->Space(call, device_);
+      int64_t legal = 0;
+      for (int64_t i = 0; i < space.size(); ++i) {
+        const Config config = space.At(i);
+        if (!variant->Legal(call, config, device_).ok()) continue;
+        ++legal;
+        const auto bound = variant->Bind(call, config, device_);
+        ASSERT_TRUE(bound.ok()) << bound.status();
+        const Launch& launch = bound->launches[0];
+        EXPECT_LE(launch.dynamic_smem_bytes, 232448u) << config.ToJson();
+        EXPECT_LE(launch.block[0], 1024u);
+        EXPECT_LE(launch.cluster[0], 8u);
+        EXPECT_EQ(launch.grid[0] % launch.cluster[0], 0u) << config.ToJson();
+        for (const TensorMapSlot& map : launch.tensor_maps) {
+          EXPECT_EQ(map.box[0] * 2, 128u);
+          EXPECT_LE(map.box[1], 256u);
+          EXPECT_EQ(map.strides_bytes[0] % 16, 0u);
+          EXPECT_EQ(map.strides_bytes[1] % 16, 0u);
+        }
+      }
+      EXPECT_GT(legal, 0) << variant->name();
+    }
+  }
+}
+
+// What a config that cannot run says.
+TEST_F(GemmRecipeTest, IllegalPointsSayWhy) {
+  const CallDesc call = Call({4096, 4096, 4096});
+  Config config = Get("wgmma").Default(call, device_);
+  for (auto& [name, value] : config.values) {
+    if (name == "stages") value = 16;
+  }
+  const absl::Status status = Get("wgmma").Legal(call, config, device_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("bytes of shared memory, has 232448"), std::string::npos)
+      << status;
+}
+
+// Swapped operands: the weights' map comes first, the output's box spans the tokens.
+TEST_F(GemmRecipeTest, SmallMSwapsOperands) {
+  const CallDesc call = Call({16, 4096, 7168});
+  const auto bound = Get("wgmma").Bind(call, Get("wgmma").Default(call, device_), device_);
+  ASSERT_TRUE(bound.ok());
+  const Launch& launch = bound->launches[0];
+  EXPECT_EQ(launch.tensor_maps[0].operand, 1);
+  EXPECT_EQ(launch.tensor_maps[0].dims[1], 4096u);
+  EXPECT_EQ(launch.tensor_maps[1].operand, 0);
+  EXPECT_EQ(launch.tensor_maps[1].dims[1], 16u);
+  EXPECT_EQ(launch.tensor_maps[2].dims[0], 4096u);
+  EXPECT_EQ(launch.tensor_maps[2].box[1], 16u);
+  WgmmaGemmParams params;
+  ASSERT_EQ(launch.params.size(), sizeof(params));
+  std::memcpy(&params, launch.params.data(), sizeof(params));
+  EXPECT_EQ(params.rows, 4096);
+  EXPECT_EQ(params.cols, 16);
+  EXPECT_EQ(params.k_tiles, 112);
+}
+
+}  // namespace
+}  // namespace tilewright
