@@ -113,7 +113,9 @@ TEST(BucketMTest, BoundsAreTightAndMonotone) {
     const int64_t bucket = BucketM(m);
     ASSERT_GE(bucket, m);
     ASSERT_GE(bucket, previous);
-    if (m > 16) ASSERT_LE(bucket, m + m / 2 + 1);
+    if (m > 16) {
+      ASSERT_LE(bucket, m + m / 2 + 1);
+    }
     ASSERT_EQ(BucketM(bucket), bucket);
     previous = bucket;
   }
