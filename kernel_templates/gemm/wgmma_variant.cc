@@ -50,7 +50,7 @@ TensorMapSlot InputMap(size_t offset, int operand, const GemmProblem& problem,
 
 // Stages of `bytes` each that leave room for the epilogue's staging.
 int64_t Stages(int64_t bytes, int64_t limit) {
-  return std::clamp<int64_t>(190 * 1024 / bytes, 3, limit);
+  return std::clamp<int64_t>(200 * 1024 / bytes, 3, limit);
 }
 
 // The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
@@ -58,27 +58,26 @@ int64_t Stages(int64_t bytes, int64_t limit) {
 std::vector<Config> Candidates(const GemmProblem& problem) {
   std::vector<Config> candidates;
   const int64_t m = BucketM(problem.m);
-  if (m <= 256) {
-    // The weights fill wgmma's rows; one tile spans the tokens, up to 128.
-    int64_t cols = 8;
-    while (cols < std::min<int64_t>(m, 128)) cols *= 2;
+  if (m <= 128) {
+    // The weights fill wgmma's rows; one tile spans the tokens. Below 32 fewer columns gain
+    // nothing.
+    const int64_t cols = m <= 8 ? 8 : m <= 32 ? 32 : CeilDiv(m, 32) * 32;
     WgmmaConfig config{.tile_rows = 64, .tile_cols = cols, .math_groups = 1};
     config.swap = true;
     config.staging = 1;
     config.group = 16;
-    config.stages =
-        Stages(config.StageBytes(WgmmaSides::Of(problem, true).mn_major_cols), cols > 64 ? 8 : 12);
+    config.stages = Stages(config.StageBytes(WgmmaSides::Of(problem, true).mn_major_cols), 12);
     for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
       candidates.push_back(config.ToConfig());
     }
-  }
-  if (m > 128) {
+  } else {
+    WgmmaConfig narrow{.tile_rows = 64, .tile_cols = 128, .stages = 6, .math_groups = 1};
     WgmmaConfig square{.tile_rows = 128, .tile_cols = 128, .stages = 5};
     WgmmaConfig medium{.tile_rows = 128, .tile_cols = 192, .stages = 4};
     WgmmaConfig wide{.tile_rows = 128, .tile_cols = 256, .stages = 4};
     medium.in_flight = wide.in_flight = 0;
     wide.group = 16;
-    for (const WgmmaConfig& config : {square, medium, wide}) {
+    for (const WgmmaConfig& config : {narrow, square, medium, wide}) {
       candidates.push_back(config.ToConfig());
     }
   }
@@ -88,10 +87,22 @@ std::vector<Config> Candidates(const GemmProblem& problem) {
 // Share of the tensor cores' measured rate that a tile reaches in its main loop. Two groups that
 // share a tile cover each other's waits; one that is alone needs its next product in flight.
 double Efficiency(const WgmmaConfig& c) {
-  const double tile = c.tile_cols >= 192 ? 0.93 : c.tile_cols >= 128 ? 0.87 : 0.72;
+  const double tile = c.tile_cols >= 256   ? 0.93
+                      : c.tile_cols >= 192 ? 0.91
+                      : c.tile_cols >= 128 ? 0.87
+                                           : 0.72;
   const bool alone = c.math_groups == 1 || c.ping_pong;
   const double covered = c.in_flight > 0 ? (alone ? 1.0 : 0.96) : (alone ? 0.8 : 1.0);
   return tile * covered;
+}
+
+// SMs that clusters of `ctas` can occupy at once, one CTA each: a cluster stays within one of the
+// groups of about 16 SMs.
+double UsableSms(const DeviceProfile& device, int64_t ctas) {
+  const int64_t sms = std::max<int64_t>(device.sm_count, 1);
+  if (ctas <= 2) return static_cast<double>(sms);
+  const int64_t groups = CeilDiv(sms, 18);
+  return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
 }  // namespace
@@ -164,8 +175,7 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
                                const DeviceProfile& device) const {
   constexpr double kSmBytesPerUs = 105e3;  // into one SM
   constexpr double kL2BytesPerUs = 11e6;
-  constexpr double kLatencyUs = 1.3;  // of a load, under traffic
-  constexpr double kLaunchUs = 3.0;   // start, first load, last store
+  constexpr double kLaunchUs = 3.0;  // start, first load, last store
   const GemmProblem problem = read_(call).Bucketed();
   const WgmmaConfig c = WgmmaConfig::From(config);
   const WgmmaSides sides = WgmmaSides::Of(problem, c.swap);
@@ -175,7 +185,7 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const int64_t tiles = CeilDiv(sides.row_extent, c.tile_rows * c.multicast) * c.multicast *
                         CeilDiv(sides.col_extent, c.tile_cols) * problem.batches;
   const double ctas = static_cast<double>(tiles * c.split);
-  const double waves = std::ceil(ctas / sms);
+  const double waves = std::ceil(ctas / UsableSms(device, c.split * c.multicast));
   const double k_steps = static_cast<double>(CeilDiv(KTiles(problem), c.split));
 
   // A SM multiplies 4096 flops and reads 128 bytes of shared memory a cycle; each 64 rows read the
@@ -195,7 +205,10 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double smem_bytes = static_cast<double>(c.SmemBytes(sides.mn_major_cols)) + 1024;
   const double resident = std::max(1.0, std::min(waves, std::floor(228 * 1024 / smem_bytes)));
   const double ring = static_cast<double>(c.stages) * step_bytes;
-  const double latency_us = waves * k_steps * step_bytes / (ring * resident) * kLatencyUs;
+  const double from_dram =
+      std::min(1.0, 2 * batches * (m * k + n * k) / (ctas * k_steps * step_bytes));
+  const double load_us = 0.9 + 1.1 * from_dram;  // latency under traffic
+  const double latency_us = waves * k_steps * step_bytes / (ring * resident) * load_us;
 
   const double tile_bytes = rows * cols * 2;
   const double epilogue_us = waves * tile_bytes / 120e3 * (c.ping_pong ? 0.3 : 1.0);

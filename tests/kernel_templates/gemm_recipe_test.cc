@@ -221,7 +221,7 @@ TEST_F(GemmRecipeTest, SmallMSwapsOperands) {
   EXPECT_EQ(launch.tensor_maps[1].operand, 0);
   EXPECT_EQ(launch.tensor_maps[1].dims[1], 16u);
   EXPECT_EQ(launch.tensor_maps[2].dims[0], 4096u);
-  EXPECT_EQ(launch.tensor_maps[2].box[1], 16u);
+  EXPECT_EQ(launch.tensor_maps[2].box[1], 32u);
   WgmmaGemmParams params;
   ASSERT_EQ(launch.params.size(), sizeof(params));
   std::memcpy(&params, launch.params.data(), sizeof(params));
