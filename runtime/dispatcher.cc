@@ -163,6 +163,10 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::Resolve(const OpEntry& o
     plan = std::move(marked);
   }
   Say(*plan);
+  if (options_.tuning == TuningPolicy::kBackground && options_.tune_later != nullptr &&
+      plan->quality != Quality::kWinner) {
+    options_.tune_later(op, call, device);
+  }
   return plan;
 }
 
@@ -208,22 +212,26 @@ void Dispatcher::Publish(const std::string& plan_key, const std::shared_ptr<cons
   if (const std::shared_ptr<const Plan> gone = plans_.Put(plan_key, plan); gone != nullptr) {
     exact_.Erase(gone.get());
   }
-  KeepWithinKernelLimit();
+  KeepWithinKernelLimit(*plan);
 }
 
-void Dispatcher::KeepWithinKernelLimit() {
+void Dispatcher::KeepWithinKernelLimit(const Plan& newest) {
+  // Kernels that a reader or a graph still holds stay; more plans than this are not given up for
+  // them.
+  constexpr int kMaxVictims = 16;
   if (loader_->loaded() <= options_.max_loaded_kernels) return;
-  std::set<const Plan*> busy;  // called since the last sweep
+  std::set<const Plan*> busy = {&newest};  // and those called since the last sweep
   exact_.ForEach([&](const ExactCall& call) {
     if (call.referenced.exchange(false, std::memory_order_relaxed)) busy.insert(call.plan.get());
   });
-  while (loader_->loaded() > options_.max_loaded_kernels && plans_.size() > 1) {
+  for (int i = 0; i < kMaxVictims && plans_.size() > 1; ++i) {
     std::shared_ptr<const Plan> victim =
         plans_.Evict([&](const Plan& plan) { return busy.contains(&plan); });
     exact_.Erase(victim.get());
     victim.reset();
     evicted_.fetch_add(loader_->UnloadUnused(options_.max_loaded_kernels),
                        std::memory_order_relaxed);
+    if (loader_->loaded() <= options_.max_loaded_kernels) return;
   }
 }
 

@@ -45,7 +45,9 @@ struct DispatcherOptions {
   int64_t max_exact_calls = 8192;
   int64_t max_loaded_kernels = 4096;
   Logger log;
-  TuneFunction tune;  // null: nothing is tuned
+  TuneFunction tune;  // for kOnFirstUse; null: nothing is tuned
+  // For kBackground: queues the problem. Whoever tunes it calls Dispatcher::Refresh() afterwards.
+  std::function<void(const OpEntry&, const CallDesc&, const VisibleDevice&)> tune_later;
 };
 
 // Purpose: the exact path (recall, launch) and the miss path (validate, key, look up, resolve,
@@ -89,7 +91,8 @@ class Dispatcher {
   absl::Status Bind(ExactCall& exact);
   void Remember(const ExactKey& key, ExactPtr exact);
   void Publish(const std::string& plan_key, const std::shared_ptr<const Plan>& plan);
-  void KeepWithinKernelLimit();
+  // Gives up plans, the least recently used first, until enough kernels could be unloaded.
+  void KeepWithinKernelLimit(const Plan& newest);
   void Say(const Plan& plan) const;
 
   const DispatcherOptions options_;

@@ -1,0 +1,198 @@
+// Every malformed call is a status that names op and argument, and launches nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/runtime_fixture.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+
+class BadInputTest : public RuntimeFixture {
+ protected:
+  void SetUp() override {
+    Open();
+    MakeCurrent();
+  }
+  // Calls ScaleTestOp; expects `code` and `words`, and no launch.
+  void Expect(absl::StatusCode code, std::string_view words, std::vector<Tensor> inputs,
+              std::vector<Tensor> outputs, std::vector<NamedParam> params = {}) {
+    const size_t launches = driver_->Launches().size();
+    // Twice: an error is never remembered as a hit.
+    for (int i = 0; i < 2; ++i) {
+      const absl::Status status = runtime_->Call("ScaleTestOp", inputs, outputs, params);
+      EXPECT_EQ(status.code(), code) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr(std::string(words)));
+      EXPECT_THAT(std::string(status.message()), HasSubstr("ScaleTestOp"));
+    }
+    EXPECT_EQ(driver_->Launches().size(), launches);
+  }
+  void Refused(std::string_view words, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
+               std::vector<NamedParam> params = {}) {
+    Expect(absl::StatusCode::kInvalidArgument, words, std::move(inputs), std::move(outputs),
+           std::move(params));
+  }
+};
+
+TEST_F(BadInputTest, UnknownOperator) {
+  const Tensor x = X(2, 2);
+  const absl::Status status = runtime_->Call("NoSuchOp", {&x, 1}, {&x, 1});
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'NoSuchOp'"));
+  EXPECT_EQ(runtime_->Call(OpHandle(), {&x, 1}, {&x, 1}).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(BadInputTest, UnknownOrWrongParameter) {
+  Refused("'facto'", {X(2, 2)}, {Y(2, 2)}, {{"facto", 1.0}});
+  Refused("'factor'", {X(2, 2)}, {Y(2, 2)}, {{"factor", Dims{1, 2}}});
+  Refused("'factor'", {X(2, 2)}, {Y(2, 2)}, {{"factor", 1.0}, {"factor", 2.0}});
+}
+
+TEST_F(BadInputTest, WrongCount) {
+  Refused("1", {}, {Y(2, 2)});
+  Refused("1", {X(2, 2)}, {});
+  Refused("1", {X(2, 2), X(2, 2)}, {Y(2, 2)});
+  const std::vector<Tensor> many(40, X(2, 2));
+  Refused("got 41", many, {Y(2, 2)});
+}
+
+TEST_F(BadInputTest, WrongDType) {
+  Tensor x = X(2, 2);
+  x.desc.dtype = DType::kInt32;
+  Refused("'x'", {x}, {Y(2, 2)});
+  Tensor y = Y(2, 2);
+  y.desc.dtype = DType::kFloat16;
+  Refused("'output'", {X(2, 2)}, {y});
+}
+
+TEST_F(BadInputTest, WrongShapeOrRank) {
+  Refused("'output'", {X(2, 2)}, {Y(2, 3)});
+  Tensor x = X(2, 2);
+  x.desc.strides = {1};
+  Refused("'x'", {x}, {Y(2, 2)});
+  const Tensor vector = Tensor::Contiguous(base_, DType::kFloat32, {4});
+  const Tensor one = Tensor::Contiguous(base_ + 4096, DType::kFloat32, {1});
+  const absl::Status rank = runtime_->Call("SumTestOp", {&vector, 1}, {&one, 1});
+  EXPECT_EQ(rank.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(rank.message()), HasSubstr("SumTestOp"));
+}
+
+// The check runs on hits, too: pointers are not part of what was validated before.
+TEST_F(BadInputTest, OverlapOfInputAndOutput) {
+  ASSERT_TRUE(Scale(2, 2).ok());
+  Tensor y = X(2, 2);
+  y.data = base_ + 256;
+  Tensor x = X(2, 2);
+  ASSERT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());
+  x = X(64, 64);
+  y = X(64, 64);
+  y.data = base_ + (1 << 18);
+  ASSERT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());
+  y.data = base_ + 256;
+  Refused("output", {x}, {y});
+  y.data = base_;
+  EXPECT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());  // in place
+}
+
+TEST_F(BadInputTest, NullPointerWithElements) {
+  Tensor x = X(2, 2);
+  x.data = nullptr;
+  Refused("'x'", {x}, {Y(2, 2)});
+  Tensor y = Y(2, 2);
+  y.data = nullptr;
+  Refused("'output'", {X(2, 2)}, {y});
+  Refused("'x'", {Tensor::Absent()}, {Y(2, 2)});
+}
+
+TEST_F(BadInputTest, PointerNotAlignedToItsElements) {
+  Tensor x = X(2, 2);
+  x.data = base_ + 2;
+  Refused("aligned to 4 bytes (float32)", {x}, {Y(2, 2)});
+}
+
+TEST_F(BadInputTest, TensorsOfSeveralDevices) {
+  Refused("expected a tensor of device 0 as 'x', got one of device 1", {X(2, 2, 0)}, {Y(2, 2, 1)});
+  const absl::Status status = Scale(2, 2, nullptr, 7);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("device 7 does not exist"));
+}
+
+// With check_pointers the driver is asked, on hits too.
+TEST_F(BadInputTest, PointerOnAnotherDevice) {
+  RuntimeOptions options = Options();
+  options.check_pointers = true;
+  Open(options);
+  driver_->OwnMemory(base_, 1 << 18, 0);
+  driver_->OwnMemory(base_ + (1 << 19), 1 << 18, 0);
+  ASSERT_TRUE(Scale(2, 2).ok());
+  driver_->OwnMemory(base_ + (1 << 19), 1 << 18, 1);
+  const absl::Status other = Scale(2, 2);
+  EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(other.message()),
+              HasSubstr("'output': expected memory of device 0, got memory of device 1"));
+  Tensor y = Y(2, 2);
+  y.data = base_ + (1 << 18) + (1 << 17);
+  Refused("which the driver does not know", {X(2, 2)}, {y});
+}
+
+TEST_F(BadInputTest, LayoutThatNoVariantServes) {
+  Tensor x = X(4, 4);
+  x.desc.strides = {8, 2};
+  Expect(absl::StatusCode::kFailedPrecondition, "scale: needs dense tensors", {x}, {Y(4, 4)});
+}
+
+TEST_F(BadInputTest, OperatorWithoutKernels) {
+  CustomOp spec_only = ScaleAndSumOps();
+  spec_only.recipe = nullptr;
+  const absl::Status status = runtime_->Register(spec_only);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("implemented, but no recipe"));
+  EXPECT_EQ(runtime_->Register(ScaleAndSumOps()).code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(BadInputTest, NoDriver) {
+  RuntimeOptions options = Options();
+  options.driver = SystemDriver("/nonexistent/libcuda.so.1");
+  Open(options);
+  const absl::Status status = Scale(2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/nonexistent/libcuda.so.1"));
+  EXPECT_EQ(runtime_->Device(0).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(BadInputTest, NoCompiler) {
+  RuntimeOptions options = Options();
+  options.compiler = NvrtcCompiler("/nonexistent/libnvrtc.so.13");
+  Open(options);
+  const absl::Status status = Scale(2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/nonexistent/libnvrtc.so.13"));
+}
+
+// Works, uncached, with one warning.
+TEST_F(BadInputTest, CachePathThatCannotBeWritten) {
+  RuntimeOptions options = Options();
+  options.cache_path = "/proc/tilewright/kernels.db";
+  Open(options);
+  EXPECT_TRUE(Scale(2).ok());
+  EXPECT_TRUE(Scale(2).ok());
+  int warnings = 0;
+  for (const std::string& line : Log()) warnings += line.find("/proc/tilewright") != line.npos;
+  EXPECT_EQ(warnings, 1);
+}
+
+TEST_F(BadInputTest, StrictModeNamesTheKernelAndTheCure) {
+  RuntimeOptions options = Options();
+  options.strict = true;
+  Open(options);
+  const absl::Status status = Scale(2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("strict mode: kernel test::ScaleKernel"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("tilewright warm --arch sm_90a --op ScaleTestOp"));
+  EXPECT_EQ(compiler_->compiles(), 0);
+}
+
+}  // namespace
+}  // namespace tilewright
