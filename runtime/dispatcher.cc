@@ -10,11 +10,12 @@
 namespace tilewright {
 namespace {
 
-// One pointer per operand, inputs first.
+// One pointer per operand, inputs first; null for trailing optional inputs that were left out.
 class Pointers {
  public:
   explicit Pointers(const CallArguments& arguments) {
     for (const Tensor& tensor : arguments.inputs) pointers_[count_++] = tensor.data;
+    while (count_ < arguments.op->spec.inputs.size()) pointers_[count_++] = nullptr;
     for (const Tensor& tensor : arguments.outputs) pointers_[count_++] = tensor.data;
   }
   OperandPointers get() const { return {pointers_.data(), count_}; }
@@ -84,9 +85,11 @@ absl::StatusOr<Dispatcher::ExactPtr> Dispatcher::Ready(const CallArguments& argu
 absl::StatusOr<Dispatcher::ExactPtr> Dispatcher::Validate(const CallArguments& arguments,
                                                           bool launching) {
   const OpSpec& op = arguments.op->spec;
-  if (arguments.inputs.size() + arguments.outputs.size() > kMaxOperands) {
+  if (std::max(arguments.inputs.size(), op.inputs.size()) + arguments.outputs.size() >
+      kMaxOperands) {
     return InvalidArgument(op.name, ": expected ", op.input_count() + op.output_count(),
-                           " tensors, got ", arguments.inputs.size() + arguments.outputs.size());
+                           " tensors and at most ", kMaxOperands, ", got ",
+                           arguments.inputs.size() + arguments.outputs.size());
   }
   TW_ASSIGN_OR_RETURN(CheckedCall checked, CheckCall(op, arguments.inputs, arguments.outputs,
                                                      arguments.params, launching));
