@@ -39,7 +39,8 @@ double NormalAt(uint64_t seed, uint64_t counter) {
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
 }
 
-double LargestOf(DType dtype) {
+// The largest number, or 2^50 where the square of the largest would not sum in float32.
+double LargeValueOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat8E4M3:
       return 448;
@@ -47,12 +48,8 @@ double LargestOf(DType dtype) {
       return 57344;
     case DType::kFloat16:
       return 65504;
-    case DType::kBFloat16:
-      return 0x1.fep127;
-    case DType::kFloat64:
-      return std::numeric_limits<double>::max();
     default:
-      return std::numeric_limits<float>::max();
+      return 0x1p50;
   }
 }
 
@@ -85,9 +82,9 @@ double SpecialValue(DType dtype, uint64_t choice) {
     case 5:
       return 0.0;
     case 6:
-      return LargestOf(dtype);
+      return LargeValueOf(dtype);
     case 7:
-      return -LargestOf(dtype);
+      return -LargeValueOf(dtype);
     case 8:
       return SmallestNormalOf(dtype);
     default:

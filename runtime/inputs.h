@@ -20,8 +20,9 @@ enum class InputMode : uint8_t {
   // Integers uniform in [-2, 2] (unsigned: [0, 4]) in any dtype: float32 sums of products are
   // exact.
   kSmallIntegers,
-  // kNormal with about one floating element in 64 replaced by NaN, infinities, signed zeros, the
-  // largest and smallest numbers and subnormals; at least one such element where there is any.
+  // kNormal with about one floating element in 64 replaced by NaN, infinities, signed zeros, very
+  // large numbers (the largest of 8 bits and of float16; 2^50, whose squares float32 still sums),
+  // the smallest and subnormals; at least one such element where there is any.
   kSpecial,
 };
 std::string_view InputModeName(InputMode mode);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <random>
 #include <utility>
@@ -283,6 +284,7 @@ class Conformance {
     if (plan.forced) {
       TW_ASSIGN_OR_RETURN(own, open_());
       TW_RETURN_IF_ERROR(ForceConfig(*own, entry.call, recipe, device_, plan.config));
+      TW_RETURN_IF_ERROR(LendKernels(entry.call, *own));
     }
     Runtime& runtime = plan.forced ? *own : served_;
     for (const DataSet& data : sets) {
@@ -299,9 +301,19 @@ class Conformance {
     return Identify(recipe, entry.call, plan.config, runtime, row);
   }
 
+  // Kernels that an earlier runtime of this run built need no second compile.
+  absl::Status LendKernels(const CallDesc& call, Runtime& runtime) const {
+    TW_ASSIGN_OR_RETURN(const Explanation explained, runtime.Explain(call, device_));
+    for (const Explanation::Kernel& kernel : explained.kernels) {
+      const auto known = built_.find(kernel.key);
+      if (known != built_.end()) TW_RETURN_IF_ERROR(runtime.cache().PutKernel(known->second));
+    }
+    return absl::OkStatus();
+  }
+
   // Fills in what ran: kernels and digests. An error where the runtime ran something else.
   absl::Status Identify(const Recipe& recipe, const CallDesc& call, const Config& config,
-                        Runtime& runtime, LedgerRow& row) const {
+                        Runtime& runtime, LedgerRow& row) {
     TW_ASSIGN_OR_RETURN(const Explanation explained, runtime.Explain(call, device_));
     if (!(explained.config == config)) {
       return Internal("ran ", explained.config.ToJson(), " in place of ", config.ToJson());
@@ -323,6 +335,7 @@ class Conformance {
       row.closure_digest += separator + built->closure_digest;
       row.cubin_digest += separator + built->cubin_digest;
       row.compiler = built->compiler;
+      built_.emplace(kernel.key, *built);
     }
     return absl::OkStatus();
   }
@@ -343,6 +356,7 @@ class Conformance {
   DeviceProfile
       profile_;  // the built-in profile of the same device, by which the ledger is checked
   std::string driver_text_;
+  std::map<std::string, KernelRow> built_;  // by key
   ConformReport report_;
 };
 
