@@ -38,23 +38,38 @@ void PrintRow(const LedgerRow& row) {
   std::cout << std::endl;
 }
 
-// Adds the rows to the ledger files of their devices, under `root`.
-absl::Status WriteLedger(const std::string& root, const std::vector<LedgerRow>& rows) {
-  std::map<std::string, Ledger> ledgers;  // by path
-  for (const LedgerRow& row : rows) {
-    const std::string path = LedgerPath(root, row.device);
-    if (ledgers.count(path) == 0) {
+// Adds rows to the ledger file of their device, under a root, each as it comes: what a run that is
+// killed has found so far is kept.
+class LedgerFile {
+ public:
+  explicit LedgerFile(std::string root) : root_(std::move(root)) {}
+
+  // Remembers the first failure, which status() tells.
+  void Add(const LedgerRow& row) {
+    if (root_.empty() || !status_.ok()) return;
+    status_ = TryAdd(row);
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  absl::Status TryAdd(const LedgerRow& row) {
+    const std::string path = LedgerPath(root_, row.device);
+    if (ledgers_.count(path) == 0) {
       absl::StatusOr<Ledger> existing = Ledger::Read(path);
       if (!existing.ok() && !absl::IsNotFound(existing.status())) return existing.status();
-      ledgers[path] = existing.ok() ? *std::move(existing) : Ledger();
+      ledgers_[path] = existing.ok() ? *std::move(existing) : Ledger();
     }
-    ledgers[path].Put(row);
+    ledgers_[path].Put(row);
+    return ledgers_[path].Write(path);
   }
-  for (const auto& [path, ledger] : ledgers) TW_RETURN_IF_ERROR(ledger.Write(path));
-  return absl::OkStatus();
-}
 
-absl::StatusOr<ConformReport> Conform(const CliContext& context, const ConformArgs& args) {
+  const std::string root_;
+  std::map<std::string, Ledger> ledgers_;  // by path
+  absl::Status status_;
+};
+
+absl::StatusOr<ConformReport> Conform(const CliContext& context, const ConformArgs& args,
+                                      LedgerFile& ledger) {
   RuntimeOptions served_options = context.runtime;
   served_options.driver = SystemDriver();
   served_options.compiler =
@@ -72,18 +87,18 @@ absl::StatusOr<ConformReport> Conform(const CliContext& context, const ConformAr
   ConformOptions options = args.options;
   options.graphs = !args.no_graphs;
   options.edges = !args.no_edges;
-  if (!args.json) options.on_row = PrintRow;
+  options.on_row = [&args, &ledger](const LedgerRow& row) {
+    if (!args.json) PrintRow(row);
+    ledger.Add(row);
+  };
   return RunConformance(*served, *served_options.driver, open, options);
 }
 
 int RunConform(const CliContext& context, const ConformArgs& args) {
-  const absl::StatusOr<ConformReport> report = Conform(context, args);
+  LedgerFile ledger(args.ledger_root);
+  const absl::StatusOr<ConformReport> report = Conform(context, args, ledger);
   if (!report.ok()) return Fail(report.status());
-  if (!args.ledger_root.empty()) {
-    if (absl::Status status = WriteLedger(args.ledger_root, report->rows); !status.ok()) {
-      return Fail(status);
-    }
-  }
+  if (!ledger.status().ok()) return Fail(ledger.status());
   if (args.json) {
     Json rows = Json::array();
     for (const LedgerRow& row : report->rows) rows.push_back(RowJson(row));
