@@ -145,13 +145,6 @@ __device__ __forceinline__ Packet<kBytes> LoadGlobal(const void* address) {
   }
   return packet;
 }
-// Zeros where `predicate` is false; then `address` is not read.
-template <int kBytes, CacheHint kHint = CacheHint::kDefault>
-__device__ __forceinline__ Packet<kBytes> LoadGlobalIf(bool predicate, const void* address) {
-  Packet<kBytes> packet = {};
-  if (predicate) packet = LoadGlobal<kBytes, kHint>(address);
-  return packet;
-}
 template <int kBytes, CacheHint kHint = CacheHint::kDefault>
 __device__ __forceinline__ void StoreGlobal(void* address, const Packet<kBytes>& packet) {
   if constexpr (kHint == CacheHint::kStreaming) {

@@ -16,7 +16,8 @@ struct Packet {
 
 // The raw bits of element `i` of a packet of T, zero-extended.
 template <int kSize, int kBytes>
-__device__ __forceinline__ uint64_t PacketBits(const Packet<kBytes>& packet, int i) {
+__device__ __forceinline__ Conditional<kSize == 8, uint64_t, uint32_t> PacketBits(
+    const Packet<kBytes>& packet, int i) {
   if constexpr (kSize == 8) {
     return static_cast<uint64_t>(packet.words[2 * i + 1]) << 32 | packet.words[2 * i];
   } else if constexpr (kSize == 4) {
@@ -59,7 +60,16 @@ __device__ __forceinline__ void Unpack(const Packet<kBytes>& packet,
                                        ComputeType<T> (&values)[kBytes / sizeof(T)]) {
 #pragma unroll
   for (int i = 0; i < kBytes / static_cast<int>(sizeof(T)); ++i) {
-    values[i] = TypeTraits<T>::ToCompute(ElementFromBits<T>(PacketBits<sizeof(T)>(packet, i)));
+    if constexpr (kIsSame<T, bf16>) {  // the upper half of a float
+      const uint32_t word = packet.words[i / 2];
+      values[i] = BitsToFloat(i % 2 == 0 ? word << 16 : word & 0xffff0000);
+    } else if constexpr (kIsSame<T, fp16>) {
+      values[i] = CvtF32F16(static_cast<uint16_t>(packet.words[i / 2] >> (16 * (i % 2))));
+    } else if constexpr (kIsSame<T, float>) {
+      values[i] = BitsToFloat(packet.words[i]);
+    } else {
+      values[i] = TypeTraits<T>::ToCompute(ElementFromBits<T>(PacketBits<sizeof(T)>(packet, i)));
+    }
   }
 }
 

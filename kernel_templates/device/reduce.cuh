@@ -42,11 +42,17 @@ struct MaxOp {  // ignores NaN unless there is nothing else
 template <class Op, int kWidth>
 __device__ __forceinline__ typename Op::Value WarpReduce(typename Op::Value value) {
   static_assert(IsPowerOfTwo(kWidth) && kWidth <= kWarpSize);
+  if constexpr (kIsSame<Op, MaxSumOp>) {
+    // The maximum first, so that each lane rescales once.
+    const float max = WarpReduce<MaxOp, kWidth>(value.max);
+    return {max, WarpReduce<SumOp, kWidth>(MaxSumOp::Rescale(value, max))};
+  } else {
 #pragma unroll
-  for (int mask = kWidth / 2; mask > 0; mask /= 2) {
-    value = Op::Combine(value, ShuffleXor(value, mask));
+    for (int mask = kWidth / 2; mask > 0; mask /= 2) {
+      value = Op::Combine(value, ShuffleXor(value, mask));
+    }
+    return value;
   }
-  return value;
 }
 
 // Over `kGroups` groups of `kThreads` consecutive threads that make up the CTA, split over a

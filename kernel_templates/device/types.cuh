@@ -54,29 +54,18 @@ __device__ __forceinline__ uint32_t CvtBf16x2F32(float low, float high) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   return bits;
 }
-// mov.b32 (bits as a float): sm_80. Thread.
+// Bits as a value and back: no instruction.
 __device__ __forceinline__ float BitsToFloat(uint32_t bits) {
-  float value;
-  asm("mov.b32 %0, %1;" : "=f"(value) : "r"(bits));
-  return value;
+  return __builtin_bit_cast(float, bits);
 }
-// mov.b32 (a float's bits): sm_80. Thread.
 __device__ __forceinline__ uint32_t FloatToBits(float value) {
-  uint32_t bits;
-  asm("mov.b32 %0, %1;" : "=r"(bits) : "f"(value));
-  return bits;
+  return __builtin_bit_cast(uint32_t, value);
 }
-// mov.b64 (bits as a double): sm_80. Thread.
 __device__ __forceinline__ double BitsToDouble(uint64_t bits) {
-  double value;
-  asm("mov.b64 %0, %1;" : "=d"(value) : "l"(bits));
-  return value;
+  return __builtin_bit_cast(double, bits);
 }
-// mov.b64 (a double's bits): sm_80. Thread.
 __device__ __forceinline__ uint64_t DoubleToBits(double value) {
-  uint64_t bits;
-  asm("mov.b64 %0, %1;" : "=l"(bits) : "d"(value));
-  return bits;
+  return __builtin_bit_cast(uint64_t, value);
 }
 
 #if __CUDA_ARCH__ >= 890

@@ -225,11 +225,14 @@ class VectorVariant : public Variant {
     model.bytes_per_thread = std::max(model.bytes_per_thread, 4.0);
     return PredictMemoryUs(model, device);
   }
-  Config Default(const CallDesc&, const DeviceProfile&) const override {
-    // Within 1% of the best seen on an H200 over the workloads, small and large.
+  Config Default(const CallDesc& call, const DeviceProfile&) const override {
+    // Within 1% of the best seen on an H200 over the workloads, small and large. Narrow vectors
+    // need more of them in flight.
+    const ElementwiseProblem problem = op_.problem(call);
+    const bool narrow = PlanElementwise(problem).vector * LargestSize(problem) < 8;
     return {std::string(name()),
             {{"threads", 256},
-             {"unroll", 1},
+             {"unroll", narrow ? 4 : 1},
              {"vector_bytes", 16},
              {"blocks_per_sm", 0},
              {"streaming", 0}}};

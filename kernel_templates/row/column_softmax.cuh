@@ -9,7 +9,7 @@
 #ifndef TILEWRIGHT_ROW_COLUMN_SOFTMAX_CUH_
 #define TILEWRIGHT_ROW_COLUMN_SOFTMAX_CUH_
 
-#include "device/ldst.cuh"
+#include "device/ldst_if.cuh"
 #include "device/reduce.cuh"
 #include "row/params.cuh"
 
@@ -33,12 +33,15 @@ class ColumnSlice {
   };
 
   __device__ __forceinline__ ColumnSlice(const ColumnParams& p, int64_t outer, int64_t column)
-      : p_(p),
-        warp_(threadIdx.x / kWarpSize),
+      : warp_(threadIdx.x / kWarpSize),
         lane_(threadIdx.x % kWarpSize),
-        rows_(column < p.inner ? p.length : 0) {
-    input_ = static_cast<const uint8_t*>(p.input) + outer * p.input_outer_stride + column * kBytes;
-    output_ = static_cast<uint8_t*>(p.output) + outer * p.output_outer_stride + column * kBytes;
+        rows_(column < p.inner ? p.length : 0),
+        input_step_(kWarps * p.input_stride),
+        output_step_(kWarps * p.output_stride) {
+    input_ = static_cast<const uint8_t*>(p.input) + outer * p.input_outer_stride +
+             warp_ * p.input_stride + column * kBytes;
+    output_ = static_cast<uint8_t*>(p.output) + outer * p.output_outer_stride +
+              warp_ * p.output_stride + column * kBytes;
   }
 
   // The maximum of this thread's part of each column and, unless kept, the sum under it.
@@ -47,25 +50,26 @@ class ColumnSlice {
     for (int i = 0; i < kVector; ++i) total[i] = MaxSumOp::Identity();
     if constexpr (kPackets > 0) {
 #pragma unroll
-      for (int k = 0; k < kPackets; ++k) {
-        if (Row(k) < rows_) LoadRow(Row(k), kept_[k]);
-      }
+      for (int k = 0; k < kPackets; ++k) LoadRow(k, kept_[k]);
 #pragma unroll
       for (int k = 0; k < kPackets; ++k) {
-        if (Row(k) >= rows_) continue;
+        const bool has = Has(k);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) total[i].max = MaxNumber(total[i].max, kept_[k][i]);
+        for (int i = 0; i < kVector; ++i) {
+          if (!has) kept_[k][i] = MaxOp::Identity();
+          total[i].max = MaxNumber(total[i].max, kept_[k][i]);
+        }
       }
     } else {
 #pragma unroll 2
-      for (int64_t n = warp_; n < rows_; n += kWarps) {
+      for (int64_t k = 0; Has(k); ++k) {
         float x[kVector];
-        LoadRow(n, x);
+        LoadRow(k, x);
 #pragma unroll
         for (int i = 0; i < kVector; ++i) {
           const float max = MaxNumber(total[i].max, x[i]);
           const float sum = MaxSumOp::Rescale(total[i], max);
-          total[i] = {max, sum + ExpUnder(x[i], max)};
+          total[i] = {max, sum + Exp2((x[i] - Shift(max)) * kLog2e)};
         }
       }
     }
@@ -73,19 +77,18 @@ class ColumnSlice {
 
   // The sum of this thread's part under the columns' maxima; keeps the exponentials.
   __device__ __forceinline__ void Sum(const float (&max)[kVector], MaxSum (&total)[kVector]) {
-    if constexpr (kPackets > 0) {
 #pragma unroll
-      for (int k = 0; k < kPackets; ++k) {
-        if (Row(k) >= rows_) continue;
+    for (int i = 0; i < kVector; ++i) {
+      if constexpr (kPackets > 0) {
+        const float shift = Shift(max[i]);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) {
-          kept_[k][i] = ExpUnder(kept_[k][i], max[i]);
+        for (int k = 0; k < kPackets; ++k) {
+          kept_[k][i] = Exp2((kept_[k][i] - shift) * kLog2e);
           total[i].sum += kept_[k][i];
         }
+      } else {
+        total[i].sum = MaxSumOp::Rescale(total[i], max[i]);
       }
-    } else {
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) total[i].sum = MaxSumOp::Rescale(total[i], max[i]);
     }
   }
 
@@ -93,17 +96,15 @@ class ColumnSlice {
                                         const float (&scale)[kVector]) {
     if constexpr (kPackets > 0) {
 #pragma unroll
-      for (int k = 0; k < kPackets; ++k) {
-        if (Row(k) < rows_) StoreRow(Row(k), kept_[k], scale);
-      }
+      for (int k = 0; k < kPackets; ++k) StoreRow(k, kept_[k], scale);
     } else {
 #pragma unroll 2
-      for (int64_t n = warp_; n < rows_; n += kWarps) {
+      for (int64_t k = 0; Has(k); ++k) {
         float x[kVector];
-        LoadRow(n, x);
+        LoadRow(k, x);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) x[i] = ExpUnder(x[i], max[i]);
-        StoreRow(n, x, scale);
+        for (int i = 0; i < kVector; ++i) x[i] = Exp2((x[i] - Shift(max[i])) * kLog2e);
+        StoreRow(k, x, scale);
       }
     }
   }
@@ -127,26 +128,27 @@ class ColumnSlice {
   }
 
  private:
-  // exp(x - max); 0 for -inf under a maximum of -inf, so that such a column's sum is 0.
-  __device__ __forceinline__ static float ExpUnder(float x, float max) {
-    return Exp2((x - (max == MaxOp::Identity() ? 0.0f : max)) * kLog2e);
+  // What to subtract: with nothing but -inf in a column, 0, so that its sum is 0.
+  __device__ __forceinline__ static float Shift(float max) {
+    return max == MaxOp::Identity() ? 0.0f : max;
   }
-  __device__ __forceinline__ int64_t Row(int k) const { return warp_ + k * kWarps; }
-  __device__ __forceinline__ void LoadRow(int64_t n, float (&x)[kVector]) const {
-    Unpack<T>(LoadGlobal<kBytes>(input_ + n * p_.input_stride), x);
+  __device__ __forceinline__ bool Has(int64_t k) const { return warp_ + k * kWarps < rows_; }
+  __device__ __forceinline__ void LoadRow(int64_t k, float (&x)[kVector]) const {
+    Unpack<T>(LoadGlobalIf<kBytes>(Has(k), input_ + k * input_step_), x);
   }
-  __device__ __forceinline__ void StoreRow(int64_t n, const float (&x)[kVector],
+  __device__ __forceinline__ void StoreRow(int64_t k, const float (&x)[kVector],
                                            const float (&scale)[kVector]) const {
     float y[kVector];
 #pragma unroll
     for (int i = 0; i < kVector; ++i) y[i] = x[i] * scale[i];
-    StoreGlobal<kBytes>(output_ + n * p_.output_stride, Pack<T, kBytes>(y));
+    StoreGlobalIf<kBytes>(Has(k), output_ + k * output_step_, Pack<T, kBytes>(y));
   }
 
-  const ColumnParams& p_;
   int warp_;
   int lane_;
-  int64_t rows_;  // 0 for lanes past the last column
+  int64_t rows_;        // 0 for lanes past the last column
+  int64_t input_step_;  // bytes between this thread's rows
+  int64_t output_step_;
   const uint8_t* input_;
   uint8_t* output_;
   float kept_[kPackets > 0 ? kPackets : 1][kVector];
@@ -158,12 +160,15 @@ __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
   using Slice = ColumnSlice<Config>;
   constexpr int kVector = Slice::kVector;
   __shared__ typename Slice::Storage storage;
-  const int64_t blocks = CeilDiv<int64_t>(p.inner, kWarpSize);
+  const int64_t blocks = p.outer * static_cast<int64_t>(p.inner_blocks.divisor);
   WaitForPriorGrids();
 #pragma unroll 1
-  for (int64_t block = blockIdx.x; block < p.outer * blocks; block += gridDim.x) {
-    const int64_t outer = block / blocks;
-    Slice slice(p, outer, (block - outer * blocks) * kWarpSize + threadIdx.x % kWarpSize);
+  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+    unsigned long long outer;
+    unsigned long long inner;
+    p.inner_blocks(static_cast<unsigned long long>(block), &outer, &inner);
+    Slice slice(p, static_cast<int64_t>(outer),
+                static_cast<int64_t>(inner) * kWarpSize + threadIdx.x % kWarpSize);
     MaxSum total[kVector];
     float max[kVector];
     float sum[kVector];

@@ -57,13 +57,14 @@ class ColumnVariant : public Variant {
   }
   Config Default(const CallDesc& call, const DeviceProfile&) const override {
     const RowPlan plan = PlanRows(call, op_.problem(call));
+    // Within 5% of the best seen on an H200 over the workloads.
     const int64_t bucket = ColumnLengthBucket(plan.length);
+    const int64_t size = DTypeSize(plan.dtype);
+    const int64_t vector = std::min(plan.column_vector, 4);
     const int64_t warps = std::clamp<int64_t>(bucket / 4, 1, 8);
-    const int64_t keep = bucket / warps * plan.column_vector <= kMostKept ? 1 : 0;
+    const int64_t keep = bucket / warps * vector <= kMostKept / 2 ? 1 : 0;
     return {std::string(name()),
-            {{"warps", warps},
-             {"vector_bytes", int64_t{plan.column_vector} * DTypeSize(plan.dtype)},
-             {"keep", keep}}};
+            {{"warps", warps}, {"vector_bytes", vector * size}, {"keep", keep}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const RowPlan plan = PlanRows(call, op_.problem(call));
@@ -88,6 +89,8 @@ class ColumnVariant : public Variant {
     p.outer = plan.outer.size() > 1 ? plan.outer[1].extent : 1;
     p.length = plan.length;
     p.inner = plan.outer[0].extent / vector;
+    p.inner_blocks =
+        MakeFastDivmod<true>(static_cast<unsigned long long>((p.inner + kLanes - 1) / kLanes));
     p.input_stride = plan.inner[0].strides[0] * size;
     p.output_stride = plan.inner[0].strides[1] * size;
     if (plan.outer.size() > 1) {

@@ -48,7 +48,8 @@ struct ColumnParams {
   void* output;
   long long outer;
   long long length;
-  long long inner;  // in vectors
+  long long inner;                // in vectors
+  FastDivmod<true> inner_blocks;  // warps' widths along inner
   long long input_outer_stride;
   long long input_stride;
   long long output_outer_stride;

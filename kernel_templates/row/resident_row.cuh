@@ -15,7 +15,7 @@
 #ifndef TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
 #define TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
 
-#include "device/ldst.cuh"
+#include "device/ldst_if.cuh"
 #include "row/params.cuh"
 #include "row/row_ops.cuh"
 
@@ -98,13 +98,12 @@ class ResidentRow {
     float total = Reduction::Identity();
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
-      if (!Has(k)) continue;
       float x[kVector];
       Unpack<T>(raw_[k], x);
-      float part = Reduction::Identity();
+      float part = f(x[0]);
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) part = Reduction::Combine(part, f(x[i]));
-      total = Reduction::Combine(total, part);
+      for (int i = 1; i < kVector; ++i) part = Reduction::Combine(part, f(x[i]));
+      total = Reduction::Combine(total, Has(k) ? part : Reduction::Identity());
     }
     return reducer_.template Reduce<Reduction>(total, step_++);
   }
@@ -114,24 +113,24 @@ class ResidentRow {
     thread_max_ = MaxOp::Identity();
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
-      if (!Has(k)) continue;
       Unpack<T>(raw_[k], kept_[k]);
+      float part = kept_[k][0];
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) thread_max_ = MaxNumber(thread_max_, kept_[k][i]);
+      for (int i = 1; i < kVector; ++i) part = MaxNumber(part, kept_[k][i]);
+      thread_max_ = MaxNumber(thread_max_, Has(k) ? part : MaxOp::Identity());
     }
     // With nothing but -inf (or NaN) here, subtracting 0 gives the sum 0 (or NaN).
     const float shift = thread_max_ == MaxOp::Identity() ? 0.0f : thread_max_;
     float sum = 0.0f;
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
-      if (!Has(k)) continue;
       float part = 0.0f;
 #pragma unroll
       for (int i = 0; i < kVector; ++i) {
         kept_[k][i] = Exp2((kept_[k][i] - shift) * kLog2e);
         part += kept_[k][i];
       }
-      sum += part;
+      sum += Has(k) ? part : 0.0f;
     }
     return reducer_.template Reduce<MaxSumOp>(MaxSum{thread_max_, sum}, step_++);
   }
@@ -140,7 +139,6 @@ class ResidentRow {
   __device__ __forceinline__ void Store(F f) {
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
-      if (!Has(k)) continue;
       float x[kVector];
       Unpack<T>(raw_[k], x);
       if constexpr (!Config::kEarlyColumns) LoadColumns(k, columns_[k]);
@@ -156,7 +154,6 @@ class ResidentRow {
     const float factor = (thread_max_ == max ? 1.0f : Exp2((thread_max_ - max) * kLog2e)) * scale;
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
-      if (!Has(k)) continue;
 #pragma unroll
       for (int i = 0; i < kVector; ++i) kept_[k][i] *= factor;
       StorePacket(k, kept_[k]);
@@ -193,7 +190,7 @@ class ResidentRow {
     }
   }
   __device__ __forceinline__ void StorePacket(int k, const float (&x)[kVector]) const {
-    StoreGlobal<kBytes, Traits::kHint>(output_ + k * kStep, Pack<T, kBytes>(x));
+    StoreGlobalIf<kBytes, Traits::kHint>(Has(k), output_ + k * kStep, Pack<T, kBytes>(x));
   }
 
   const RowParams& p_;
