@@ -50,8 +50,8 @@ DeviceProfile ProfileFor(std::string_view arch) {
 }
 
 TEST_F(CompileTest, DeviceHeadersStandAlone) {
-  for (std::string_view header :
-       {"base", "fast_divmod", "types", "packet", "ldst", "math", "warp", "cluster", "reduce"}) {
+  for (std::string_view header : {"base", "fast_divmod", "types", "packet", "ldst", "ldst_if",
+                                  "math", "warp", "cluster", "reduce"}) {
     for (std::string_view arch : kArchitectures) {
       const std::string path = std::string("device/") + std::string(header) + ".cuh";
       const auto closure = TemplateSet::Builtin().Closure(path);
