@@ -85,9 +85,15 @@ struct GemvTile {
   }
 };
 
+// Many sums need more registers than the compiler would take by itself (0 leaves it to it).
 template <class Config>
-__global__ __launch_bounds__(Config::kWarps *
-                             32) void GemvKernel(const __grid_constant__ GemvParams params) {
+inline constexpr int kGemvMinBlocks = Config::kRows* Config::kTokens >= 16
+                                          ? Max(1, 12 / Config::kWarps)
+                                          : 0;
+
+template <class Config>
+__global__ __launch_bounds__(Config::kWarps * 32, kGemvMinBlocks<Config>) void GemvKernel(
+    const __grid_constant__ GemvParams params) {
   using Tile = GemvTile<Config>;
   using Element = typename Config::Element;
   static_assert(Config::kWarps % Config::kSplit == 0);
