@@ -10,8 +10,8 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kMaxExtent = 0x7FFFFFFF;  // TMA coordinates are int32
-constexpr int64_t kMaxSplit = 8;            // CTAs of a portable cluster
+constexpr int64_t kMaxExtent = 0x7FFFFFFF - 1024;  // TMA coordinates are int32; a tile overshoots
+constexpr int64_t kMaxSplit = 8;                   // CTAs of a portable cluster
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -52,6 +52,9 @@ TensorMapSlot InputMap(size_t offset, int operand, const GemmProblem& problem,
 int64_t Stages(int64_t bytes, int64_t limit) {
   return std::clamp<int64_t>(200 * 1024 / bytes, 3, limit);
 }
+
+// Columns of an untuned tile that spans m tokens: few sizes. 16 gained nothing over 32.
+int64_t DefaultTokens(int64_t m) { return m <= 8 ? 8 : CeilDiv(m, 32) * 32; }
 
 // The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
 // the fastest in measurements (NOTES.md); which one is chosen is the model's.
@@ -130,9 +133,11 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile&) cons
   const int64_t m = BucketM(read_(call).m);
   using Values = std::vector<int64_t>;
   if (m <= 128) {
+    Values cols = {DefaultTokens(m)};
+    if (m > 8 && m <= 16) cols.push_back(16);
     return {"wgmma",
             {{"tile_rows", {64, 128}},
-             {"tile_cols", {m <= 8 ? 8 : CeilDiv(m, 16) * 16}},
+             {"tile_cols", cols},
              {"stages", {4, 6, 8, 10, 12}},
              {"math_groups", {1, 2}},
              {"ping_pong", {0}},

@@ -1,5 +1,6 @@
 // Guards the dense matrix product's recipe: which variant serves what, keys, legality, geometry and
 // how few kernels a range of m needs. Host only.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -193,6 +194,26 @@ TEST_F(GemmRecipeTest, LegalPointsFitTheDevice) {
         }
       }
       EXPECT_GT(legal, 0) << variant->name();
+    }
+  }
+}
+
+// The tuner can find what an untuned call gets.
+TEST_F(GemmRecipeTest, DefaultsLieInTheirSpaces) {
+  for (int64_t m : {1, 2, 4, 8, 16, 24, 48, 64, 96, 128, 192, 512, 4096}) {
+    for (bool trans_a : {false, true}) {
+      const CallDesc call = Call({m, 7168, 2048, trans_a, true});
+      for (const Variant* variant : recipe_->variants()) {
+        if (!variant->Serves(call, device_).ok()) continue;
+        const Config config = variant->Default(call, device_);
+        const TuningSpace space = variant->Space(call, device_);
+        ASSERT_EQ(config.values.size(), space.axes.size());
+        for (size_t i = 0; i < space.axes.size(); ++i) {
+          EXPECT_EQ(config.values[i].first, space.axes[i].name);
+          EXPECT_THAT(space.axes[i].values, testing::Contains(config.values[i].second))
+              << variant->name() << " m=" << m << " " << config.ToJson();
+        }
+      }
     }
   }
 }
