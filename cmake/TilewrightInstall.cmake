@@ -11,14 +11,14 @@ set(header_dir ${CMAKE_INSTALL_INCLUDEDIR}/tilewright)
 install(TARGETS tilewright tilewright_kernels tilewright_cache tilewright_autotune
                 tilewright_manifest tilewright_manifest_core tilewright_options
   EXPORT TilewrightTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tilewright_cli_main RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tilewright_cli_main tilewright_worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT TilewrightTargets NAMESPACE Tilewright:: DESTINATION ${package_dir})
 
 foreach(folder manifest autotune cache kernel_templates runtime)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} DESTINATION ${header_dir}
           FILES_MATCHING PATTERN "*.h")
 endforeach()
-install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/ DESTINATION ${header_dir}
+install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/tilewright/ DESTINATION ${header_dir}
         FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(cmake/TilewrightConfig.cmake.in
