@@ -16,6 +16,7 @@
 #include "runtime/logging.h"
 #include "runtime/op_table.h"
 #include "runtime/planner.h"
+#include "runtime/tune_service.h"
 
 namespace tilewright {
 namespace {
@@ -61,8 +62,8 @@ class RuntimeImpl final : public Runtime {
         devices_(options_.driver.get(), ProfileDir(options_)),
         loader_(options_.driver.get()),
         planner_(&kernels_, &loader_, cache_.get()),
-        dispatcher_(DispatchOptions(options_), options_.driver.get(), &devices_, &planner_,
-                    &loader_) {}
+        dispatcher_(TuningDispatchOptions(), options_.driver.get(), &devices_, &planner_, &loader_),
+        tuning_(TuningServiceOptions(), &kernels_, cache_.get()) {}
 
   absl::Status AddBuiltinOps() { return ops_.Add(BuiltinOpEntries()); }
 
@@ -144,6 +145,28 @@ class RuntimeImpl final : public Runtime {
     return entry;
   }
 
+  DispatcherOptions TuningDispatchOptions() {
+    DispatcherOptions dispatch = DispatchOptions(options_);
+    dispatch.tune = [this](const OpEntry& op, const CallDesc& call, const VisibleDevice& device) {
+      return tuning_.TuneNow(op, call, device);
+    };
+    dispatch.tune_later = [this](const OpEntry& op, const CallDesc& call,
+                                 const VisibleDevice& device) {
+      tuning_.TuneLater(op, call, device);
+    };
+    return dispatch;
+  }
+  TuneServiceOptions TuningServiceOptions() {
+    TuneServiceOptions tuning;
+    tuning.worker_path = options_.worker_path;
+    tuning.cupti_dirs = options_.nvrtc_search_dirs;  // toolkits keep both side by side
+    tuning.log = options_.logger;
+    tuning.refresh = [this](const OpEntry& op, const CallDesc& call, int device) {
+      return dispatcher_.Refresh(op, call, device);
+    };
+    return tuning;
+  }
+
   const RuntimeOptions options_;
   const std::unique_ptr<Cache> cache_;
   OpTable ops_;
@@ -152,6 +175,7 @@ class RuntimeImpl final : public Runtime {
   KernelLoader loader_;
   Planner planner_;
   Dispatcher dispatcher_;
+  TuneService tuning_;  // ends first: its thread uses the dispatcher
 };
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {

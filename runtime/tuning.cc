@@ -14,6 +14,7 @@
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
 #include "runtime/keys.h"
+#include "runtime/winner_index.h"
 
 namespace tilewright {
 namespace {
@@ -58,14 +59,6 @@ CandidateStatus ToCandidateStatus(TrialStatus status) {
   return CandidateStatus::kFailed;
 }
 
-std::string SpaceDigest(const Recipe& recipe, const CallDesc& call, const DeviceProfile& device) {
-  Digest digest;
-  for (const Variant* variant : recipe.variants()) {
-    if (variant->Serves(call, device).ok()) digest.Add(variant->Space(call, device).Digest());
-  }
-  return digest.Hex();
-}
-
 // One tuning of one problem.
 class Tuning {
  public:
@@ -85,12 +78,11 @@ class Tuning {
       TW_RETURN_IF_ERROR(SelectVariant(recipe_, call_, device_).status());
       return Internal(call_.ToString(), ": no legal candidate");
     }
-    TW_RETURN_IF_ERROR(DigestClosures());
-    space_digest_ = SpaceDigest(recipe_, call_, device_);
+    TW_ASSIGN_OR_RETURN(identity_, IdentifySpace(kernels_, recipe_, call_, device_));
     if (const auto sol = SpeedOfLightUs(call_, device_); sol.ok()) sol_us_ = *sol;
     const std::optional<WinnerRow> before = cache_.FindWinner(problem_.digest);
-    const bool current = before.has_value() && before->closure_digest == closure_digest_ &&
-                         before->space_digest == space_digest_;
+    const bool current = before.has_value() && before->closure_digest == identity_.closure_digest &&
+                         before->space_digest == identity_.space_digest;
     if (current && !options_.afresh) return AlreadyTuned(*before);
     if (before.has_value()) AddHint(*before);
     return Search();
@@ -114,16 +106,6 @@ class Tuning {
       digest.Add(closure);
     }
     return closures_[key] = digest.Hex();
-  }
-
-  absl::Status DigestClosures() {
-    for (const Candidate& candidate : candidates_) {
-      TW_RETURN_IF_ERROR(ClosureOf(candidate.config).status());
-    }
-    Digest digest;
-    for (const auto& [files, closure] : closures_) digest.Add(closure);
-    closure_digest_ = digest.Hex();
-    return absl::OkStatus();
   }
 
   // A winner of other templates, or of another space, is a hint.
@@ -237,8 +219,8 @@ class Tuning {
     row.sol_us = sol_us_;
     row.efficiency = sol_us_ > 0 ? sol_us_ / result.median_us : 0;
     row.trials = static_cast<int>(result.trials.size());
-    row.closure_digest = closure_digest_;
-    row.space_digest = space_digest_;
+    row.closure_digest = identity_.closure_digest;
+    row.space_digest = identity_.space_digest;
     row.version = TILEWRIGHT_VERSION;
     row.tuned_unix = NowUnix();
     return row;
@@ -253,8 +235,7 @@ class Tuning {
   const ProblemKey problem_;
   std::vector<Candidate> candidates_;
   std::map<std::string, std::string> closures_;  // template files -> digest of their closures
-  std::string closure_digest_;
-  std::string space_digest_;
+  SpaceIdentity identity_;
   double sol_us_ = 0;
   std::set<std::string> new_;  // configs of the trials made here
 };

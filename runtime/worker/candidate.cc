@@ -112,10 +112,10 @@ WorkerKernel::~WorkerKernel() {
   if (library_ != nullptr) driver_.UnloadLibrary(library_).IgnoreError();
 }
 
-absl::StatusOr<std::unique_ptr<Candidate>> Candidate::Load(Driver& driver, int device,
-                                                           const WirePlan& plan,
-                                                           int operand_count) {
-  std::unique_ptr<Candidate> candidate(new Candidate(driver));
+absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(Driver& driver, int device,
+                                                                       const WirePlan& plan,
+                                                                       int operand_count) {
+  std::unique_ptr<LoadedCandidate> candidate(new LoadedCandidate(driver));
   for (const Launch& launch : plan.bound.launches) {
     TW_RETURN_IF_ERROR(CheckLaunch(launch, plan.kernels.size(), operand_count));
   }
@@ -127,16 +127,16 @@ absl::StatusOr<std::unique_ptr<Candidate>> Candidate::Load(Driver& driver, int d
   return candidate;
 }
 
-absl::Status Candidate::Run(std::span<void* const> pointers, void* workspace,
-                            CudaStream stream) const {
+absl::Status LoadedCandidate::Run(std::span<void* const> pointers, void* workspace,
+                                  CudaStream stream) const {
   for (const Launch& launch : bound_.launches) {
     TW_RETURN_IF_ERROR(RunOne(launch, pointers, workspace, stream));
   }
   return absl::OkStatus();
 }
 
-absl::Status Candidate::RunOne(const Launch& launch, std::span<void* const> pointers,
-                               void* workspace, CudaStream stream) const {
+absl::Status LoadedCandidate::RunOne(const Launch& launch, std::span<void* const> pointers,
+                                     void* workspace, CudaStream stream) const {
   alignas(64) std::byte params[kMaxParamBytes];
   std::memcpy(params, launch.params.data(), launch.params.size());
   const auto address = [&](int operand, int64_t byte_offset) {

@@ -31,18 +31,19 @@ class WorkerKernel {
 };
 
 // Launches a bound call on given pointers. Not thread-safe.
-class Candidate {
+class LoadedCandidate {
  public:
   // InvalidArgument where a slot, kernel or operand is out of range.
-  static absl::StatusOr<std::unique_ptr<Candidate>> Load(Driver& driver, int device,
-                                                         const WirePlan& plan, int operand_count);
+  static absl::StatusOr<std::unique_ptr<LoadedCandidate>> Load(Driver& driver, int device,
+                                                               const WirePlan& plan,
+                                                               int operand_count);
 
   int64_t workspace_bytes() const { return bound_.workspace_bytes; }
   // Enqueues every launch. `pointers` holds one per operand (element (0, ..., 0)).
   absl::Status Run(std::span<void* const> pointers, void* workspace, CudaStream stream) const;
 
  private:
-  explicit Candidate(Driver& driver) : driver_(driver) {}
+  explicit LoadedCandidate(Driver& driver) : driver_(driver) {}
   absl::Status RunOne(const Launch& launch, std::span<void* const> pointers, void* workspace,
                       CudaStream stream) const;
 

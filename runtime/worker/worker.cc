@@ -113,7 +113,7 @@ Reply Worker::Admit(const AdmitRequest& request) {
     return Failure(FailedPrecondition("admit before the judge"), request.id);
   }
   Announce(request.id);
-  auto candidate = Candidate::Load(driver_, device_, request.plan, operand_count_);
+  auto candidate = LoadedCandidate::Load(driver_, device_, request.plan, operand_count_);
   if (!candidate.ok()) return Failure(candidate.status(), request.id);
   if (absl::Status status = ReserveWorkspace((*candidate)->workspace_bytes()); !status.ok()) {
     return Failure(status, request.id);
@@ -134,7 +134,7 @@ Reply Worker::Admit(const AdmitRequest& request) {
   return reply;
 }
 
-absl::Status Worker::RunOnce(const Candidate& candidate, int set) {
+absl::Status Worker::RunOnce(const LoadedCandidate& candidate, int set) {
   TW_RETURN_IF_ERROR(buffers_->Poison(set));
   if (workspace_.data() != nullptr) {
     TW_RETURN_IF_ERROR(
@@ -144,7 +144,7 @@ absl::Status Worker::RunOnce(const Candidate& candidate, int set) {
   return driver_.SynchronizeStream(stream_);
 }
 
-absl::StatusOr<std::string> Worker::Check(const Candidate& candidate, bool judge) {
+absl::StatusOr<std::string> Worker::Check(const LoadedCandidate& candidate, bool judge) {
   for (int set = 0; set < buffers_->sets(); ++set) {
     TW_RETURN_IF_ERROR(RunOnce(candidate, set));
     if (judge) {

@@ -35,8 +35,8 @@ class Worker {
   void Close();
   Reply Admit(const AdmitRequest& request);
   // The fault of a candidate; empty for none.
-  absl::StatusOr<std::string> Check(const Candidate& candidate, bool judge);
-  absl::Status RunOnce(const Candidate& candidate, int set);
+  absl::StatusOr<std::string> Check(const LoadedCandidate& candidate, bool judge);
+  absl::Status RunOnce(const LoadedCandidate& candidate, int set);
   absl::Status ReserveWorkspace(int64_t bytes);
   Reply Measure(const MeasureRequest& request);
   void Announce(int id);
@@ -53,7 +53,7 @@ class Worker {
   std::unique_ptr<OperandBuffers> buffers_;
   std::unique_ptr<KernelTimer> timer_;
   DeviceBuffer workspace_;
-  std::map<int, std::unique_ptr<Candidate>> candidates_;
+  std::map<int, std::unique_ptr<LoadedCandidate>> candidates_;
   int running_ = -1;
 };
 
