@@ -71,6 +71,9 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
     if (!args.json) {
       std::cerr << row->op << " " << row->name << ": " << row->median_us << " us" << std::endl;
     }
+    if (!row->peer_error.empty()) {
+      result.findings.push_back(Cat(row->op, " ", row->name, ": no peer: ", row->peer_error));
+    }
     result.rows.push_back(*std::move(row));
     measured.push_back(bench_case);
   }
@@ -163,6 +166,10 @@ void AddBenchCommand(CLI::App& app, CliContext& context) {
   command->add_option("--torch", args->torch, "Also time PyTorch by bench/peers/torch_peers.py")
       ->check(CLI::ExistingFile);
   command->add_option("--python", args->python, "Interpreter for --torch");
+  command
+      ->add_option("--cublaslt", args->options.cublaslt_library,
+                   "libcublasLt to use, where the usual places have none")
+      ->check(CLI::ExistingFile);
   command->add_flag("--no-cublaslt", args->no_cublaslt, "Leave out cuBLASLt");
   command->add_flag("--json", args->json, "Print JSON");
 }

@@ -30,6 +30,7 @@ struct BenchRow {
   double peer_us = 0;
   double ratio = 0;
   double bar_us = 0;
+  std::string peer_error;  // why a peer could not be measured; not kept in the CSV
 };
 
 std::string BenchCsvHeader();

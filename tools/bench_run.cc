@@ -10,6 +10,7 @@
 #include "bench/peers/cublaslt.h"
 #include "manifest/status.h"
 #include "runtime/inputs.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
@@ -127,17 +128,35 @@ absl::Status FillModel(GpuSession& gpu, const CallDesc& call, BenchRow& row) {
   return absl::OkStatus();
 }
 
+// cuBLASLt on the call's buffers, with its fastest algorithm.
+struct CublasPeer {
+  std::unique_ptr<CublasLtGemm> gemm;
+  TimedWork work;
+};
+absl::StatusOr<CublasPeer> MakeCublasPeer(GpuSession& gpu, const CallDesc& call,
+                                          const DeviceCall& device_call,
+                                          const BenchOptions& options) {
+  CublasPeer peer;
+  TW_ASSIGN_OR_RETURN(peer.gemm, CublasLtGemm::Create(call, options.cublaslt_library));
+  TW_ASSIGN_OR_RETURN(void* const workspace, gpu.Alloc(kCublasLtWorkspaceBytes));
+  TW_ASSIGN_OR_RETURN(const int best, BestAlgorithm(gpu, *peer.gemm, device_call, workspace));
+  peer.work = CublasWork(gpu, *peer.gemm, device_call, workspace, best);
+  return peer;
+}
+
 absl::Status Measure(GpuSession& gpu, const BenchCase& bench_case, const BenchOptions& options,
                      BenchRow& row) {
   const CallDesc& call = bench_case.call;
   TW_ASSIGN_OR_RETURN(const DeviceCall device_call, MakeDeviceCall(gpu, call));
   std::vector<TimedWork> works = {OurWork(gpu, *call.op, device_call)};
-  std::unique_ptr<CublasLtGemm> gemm;
+  absl::StatusOr<CublasPeer> peer = absl::UnknownError("not asked for");
   if (options.cublaslt && call.op->name == "GemmFwdOp") {
-    TW_ASSIGN_OR_RETURN(gemm, CublasLtGemm::Create(call));
-    TW_ASSIGN_OR_RETURN(void* const workspace, gpu.Alloc(kCublasLtWorkspaceBytes));
-    TW_ASSIGN_OR_RETURN(const int best, BestAlgorithm(gpu, *gemm, device_call, workspace));
-    works.push_back(CublasWork(gpu, *gemm, device_call, workspace, best));
+    peer = MakeCublasPeer(gpu, call, device_call, options);
+    if (peer.ok()) {
+      works.push_back(peer->work);
+    } else {
+      row.peer_error = MessageOf(peer.status());
+    }
   }
   TW_ASSIGN_OR_RETURN(auto samples, gpu.timer().Time(works, options.repeats));
   const TimeSummary ours = Summarize(std::move(samples[0]));
@@ -146,7 +165,7 @@ absl::Status Measure(GpuSession& gpu, const BenchCase& bench_case, const BenchOp
   row.p90_us = ours.p90_us;
   row.efficiency = row.sol_us / row.median_us;
   row.method = TimingMethodName(gpu.timer().method());
-  if (gemm != nullptr) OfferPeer(row, "cublaslt", Summarize(std::move(samples[1])).median_us);
+  if (peer.ok()) OfferPeer(row, "cublaslt", Summarize(std::move(samples[1])).median_us);
   return gpu.driver().SynchronizeStream(gpu.stream());
 }
 

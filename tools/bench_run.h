@@ -23,10 +23,12 @@ absl::StatusOr<std::vector<BenchCase>> BenchCases(const OpSpec& op);
 struct BenchOptions {
   int repeats = 50;
   bool cublaslt = true;
+  std::string cublaslt_library;  // empty: searched
 };
 
 // Ours as the cache serves it, and for GemmFwdOp the best of all of cuBLASLt's algorithms, in
-// interleaved samples with a cold L2 and random inputs that rotate.
+// interleaved samples with a cold L2 and random inputs that rotate. A peer that cannot run is told
+// of in the row, and costs only its own time.
 absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_case,
                                      const BenchOptions& options);
 

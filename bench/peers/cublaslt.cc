@@ -28,7 +28,7 @@ struct Library {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
   decltype(&cublasLtMatmul) matmul;
 
-  absl::Status Load();
+  absl::Status Load(const std::string& explicit_path);
 };
 
 template <class Function>
@@ -37,12 +37,15 @@ bool Resolve(void* handle, const char* name, Function& function) {
   return function != nullptr;
 }
 
-absl::Status Library::Load() {
+absl::Status Library::Load(const std::string& explicit_path) {
+  std::vector<std::string> paths = {explicit_path};
+  if (explicit_path.empty()) {
+    paths = {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13", "libcublasLt.so.12"};
+  }
   std::string errors;
   void* handle = nullptr;
-  for (const char* path :
-       {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13", "libcublasLt.so.12"}) {
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  for (const std::string& path : paths) {
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) break;
     errors += Cat("\n  ", dlerror());
   }
@@ -109,8 +112,8 @@ class CublasLtGemmImpl final : public CublasLtGemm {
     if (handle_ != nullptr) library_.destroy(handle_);
   }
 
-  absl::Status Init(const Problem& problem) {
-    TW_RETURN_IF_ERROR(library_.Load());
+  absl::Status Init(const Problem& problem, const std::string& library) {
+    TW_RETURN_IF_ERROR(library_.Load(library));
     TW_RETURN_IF_ERROR(Check(library_.create(&handle_), "cublasLtCreate"));
     TW_RETURN_IF_ERROR(Check(library_.desc_create(&desc_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
                              "cublasLtMatmulDescCreate"));
@@ -185,10 +188,11 @@ class CublasLtGemmImpl final : public CublasLtGemm {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CublasLtGemm>> CublasLtGemm::Create(const CallDesc& call) {
+absl::StatusOr<std::unique_ptr<CublasLtGemm>> CublasLtGemm::Create(const CallDesc& call,
+                                                                   const std::string& library) {
   TW_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(call));
   auto gemm = std::make_unique<CublasLtGemmImpl>();
-  TW_RETURN_IF_ERROR(gemm->Init(problem));
+  TW_RETURN_IF_ERROR(gemm->Init(problem, library));
   return gemm;
 }
 

@@ -26,8 +26,10 @@ struct GemmBuffers {
 class CublasLtGemm {
  public:
   // InvalidArgument where `call` is not a GemmFwdOp of contiguous fp16 or bf16 operands,
-  // FailedPrecondition where there is no libcublasLt.so.13.
-  static absl::StatusOr<std::unique_ptr<CublasLtGemm>> Create(const CallDesc& call);
+  // FailedPrecondition where there is no libcublasLt. `library` replaces the search of the loader's
+  // path and the CUDA toolkit.
+  static absl::StatusOr<std::unique_ptr<CublasLtGemm>> Create(const CallDesc& call,
+                                                              const std::string& library = "");
   virtual ~CublasLtGemm() = default;
 
   // Algorithms that the heuristics returned, the preferred one first; at least one.
