@@ -24,7 +24,9 @@ struct GemvTile {
   // Elements [k, k + 8) of a row, or zeros where they do not all exist.
   template <CacheHint kHint>
   __device__ static __forceinline__ Packet<16> Piece(const Element* row, int64_t k, int64_t end) {
-    return LoadGlobalIf<16, kHint>(k + kPiece <= end, row + k);
+    Packet<16> piece = {};
+    if (k + kPiece <= end) piece = LoadGlobal<16, kHint>(row + k);
+    return piece;
   }
 
   // The last k % 8 elements, which no 16-byte load covers; one a lane.
