@@ -67,7 +67,8 @@ absl::Status Dispatcher::Call(int op_index, const CallArguments& arguments,
 absl::Status Dispatcher::Miss(const CallArguments& arguments, const CallOptions& options,
                               const ExactKey* key, ThreadSlot& slot) {
   TW_ASSIGN_OR_RETURN(ExactPtr exact, Ready(arguments, &options, slot));
-  TW_RETURN_IF_ERROR(launcher_.Run(*exact, Pointers(arguments).get(), options, slot));
+  TW_RETURN_IF_ERROR(
+      launcher_.Run(*exact, Pointers(arguments).get(), options, slot, /*first_use=*/true));
   if (key != nullptr) Remember(*key, std::move(exact));
   return absl::OkStatus();
 }

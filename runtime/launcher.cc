@@ -39,21 +39,21 @@ absl::Status CheckWorkspace(const ExactCall& call, const CallOptions& options) {
 }  // namespace
 
 absl::Status Launcher::Run(const ExactCall& call, OperandPointers pointers,
-                           const CallOptions& options, ThreadSlot& slot) {
+                           const CallOptions& options, ThreadSlot& slot, bool first_use) {
   if (!devices_->SameProcess()) return DeviceTable::ForkedError();
   if (!call.overlap.Allowed(call.call, pointers)) return call.overlap.Check(call.call, pointers);
   if (call.launches.empty()) return absl::OkStatus();
-  absl::Status status = RunInContext(call, pointers, options, slot);
+  absl::Status status = RunInContext(call, pointers, options, slot, first_use);
   if (status.ok() || DriverErrorCode(status) != kCudaInvalidContext) return status;
   ScopedContext primary(*driver_, call.device->context);
   TW_RETURN_IF_ERROR(primary.status());
-  return RunInContext(call, pointers, options, slot);
+  return RunInContext(call, pointers, options, slot, first_use);
 }
 
 absl::Status Launcher::RunInContext(const ExactCall& call, OperandPointers pointers,
-                                    const CallOptions& options, ThreadSlot& slot) {
+                                    const CallOptions& options, ThreadSlot& slot, bool first_use) {
   const CudaStream stream = static_cast<CudaStream>(options.stream);
-  if (check_pointers_) TW_RETURN_IF_ERROR(CheckPointers(call, pointers));
+  if (check_pointers_ || first_use) TW_RETURN_IF_ERROR(CheckPointers(call, pointers));
   TW_RETURN_IF_ERROR(CheckStream(call, stream, slot));
   TW_ASSIGN_OR_RETURN(const CaptureInfo capture, CaptureInContext(stream));
   if (capture.capturing) TW_RETURN_IF_ERROR(Pin(call, capture.graph));
@@ -115,6 +115,7 @@ absl::Status Launcher::CheckPointers(const ExactCall& call, OperandPointers poin
     absl::StatusOr<PointerInfo> info = driver_->Pointer(pointers[i]);
     if (DriverErrorCode(info.status()) == kCudaInvalidValue) info = PointerInfo{};
     TW_RETURN_IF_ERROR(info.status());
+    if (!info->known && !check_pointers_) continue;
     if (!info->known || !info->is_device_accessible) {
       return InvalidArgument(call.call.op->name, ": '", OperandName(call.call, i),
                              "': expected memory of device ", call.device->ordinal, ", got ",

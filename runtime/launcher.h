@@ -25,9 +25,10 @@ class Launcher {
 
   // Allocates nothing on the host and synchronises nothing. With no current context on this thread,
   // or one that has gone, the device's primary context is pushed for the call. Under capture the
-  // call's kernels are pinned to the graph.
+  // call's kernels are pinned to the graph. With `first_use` the driver is asked whether a pointer
+  // belongs to another device, as it is on every call by RuntimeOptions::check_pointers.
   absl::Status Run(const ExactCall& call, OperandPointers pointers, const CallOptions& options,
-                   ThreadSlot& slot);
+                   ThreadSlot& slot, bool first_use = false);
 
   // The capture state of a stream, with the primary context of `device` current if need be.
   // FailedPrecondition where the capture is invalid, or forbids any use of the stream.
@@ -35,7 +36,7 @@ class Launcher {
 
  private:
   absl::Status RunInContext(const ExactCall& call, OperandPointers pointers,
-                            const CallOptions& options, ThreadSlot& slot);
+                            const CallOptions& options, ThreadSlot& slot, bool first_use);
   absl::Status CheckStream(const ExactCall& call, CudaStream stream, ThreadSlot& slot);
   absl::Status CheckPointers(const ExactCall& call, OperandPointers pointers);
   absl::StatusOr<CaptureInfo> CaptureInContext(CudaStream stream);

@@ -46,9 +46,11 @@ struct RuntimeOptions {
   int64_t cache_max_bytes = 0;
   TuningPolicy tuning = TuningPolicy::kNever;
   CaptureMiss capture_miss = CaptureMiss::kFail;
-  bool strict = false;                         // any compile is an error
-  bool exact_toolchain = false;                // a cubin of another compiler build is a miss
-  bool check_pointers = false;                 // ask the driver about every pointer on every call
+  bool strict = false;           // any compile is an error
+  bool exact_toolchain = false;  // a cubin of another compiler build is a miss
+  // Asks the driver about every pointer on every call. Without it, only the first call of a shape
+  // is checked for memory of another device.
+  bool check_pointers = false;
   std::string template_dir;                    // overrides embedded templates; for kernel authors
   std::string nvrtc_path;                      // explicit libnvrtc, or its folder; else searched
   std::vector<std::string> nvrtc_search_dirs;  // looked in before the usual places

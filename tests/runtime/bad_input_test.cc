@@ -118,6 +118,19 @@ TEST_F(BadInputTest, TensorsOfSeveralDevices) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("device 7 does not exist"));
 }
 
+// The first call of a shape asks the driver; memory that it does not know is the caller's affair.
+TEST_F(BadInputTest, FirstUseOfMemoryOnAnotherDevice) {
+  driver_->OwnMemory(base_, 1 << 18, 0);
+  driver_->OwnMemory(base_ + (1 << 19), 1 << 18, 1);
+  const absl::Status other = Scale(2, 2);
+  EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(other.message()),
+              HasSubstr("'output': expected memory of device 0, got memory of device 1"));
+  EXPECT_TRUE(driver_->Launches().empty());
+  driver_->OwnMemory(base_ + (1 << 19), 1 << 18, 0);
+  EXPECT_TRUE(Scale(2, 2).ok());
+}
+
 // With check_pointers the driver is asked, on hits too.
 TEST_F(BadInputTest, PointerOnAnotherDevice) {
   RuntimeOptions options = Options();
