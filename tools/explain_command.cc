@@ -88,7 +88,12 @@ absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const Explain
                       ParseCallArguments(*op, args.shapes, args.dtype, args.params));
   DeviceProfile device;
   if (args.device.arch.empty() && args.device.device.empty()) {
-    TW_ASSIGN_OR_RETURN(device, runtime->Device(0));
+    absl::StatusOr<DeviceProfile> visible = runtime->Device(0);
+    if (!visible.ok()) {
+      return FailedPrecondition("no GPU to explain the call for: pass --device PROFILE (such as ",
+                                "h200) or --arch ARCH; ", visible.status().message());
+    }
+    device = *std::move(visible);
   } else {
     TW_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> devices, args.device.Profiles());
     device = devices.front();
