@@ -34,8 +34,9 @@ struct Service {
   std::unique_ptr<Runtime> runtime;
 };
 
+// Never destroyed: the driver's state of the main thread is gone by the time statics are.
 Service& Shared() {
-  static Service service;
+  static Service& service = *new Service;
   return service;
 }
 
