@@ -271,12 +271,16 @@ absl::Status Dispatcher::Refresh(const OpEntry& op, const CallDesc& call, int or
 void Dispatcher::Say(const Plan& plan) const {
   if (plan.quality == Quality::kWinner) return;
   const std::string config = plan.config.ToJson();
-  options_.log(LogLevel::kInfo,
-               Cat(plan.problem.op, " ", plan.problem.problem_json, " (", plan.problem.dtypes,
-                   ") on ", plan.problem.device, " is not tuned: runs ",
-                   plan.quality == Quality::kNeighbour ? Cat("the winner of ", plan.neighbour_json)
-                                                       : std::string("the default"),
-                   ", ", config));
+  const bool outdated =
+      plan.quality == Quality::kNeighbour && plan.neighbour_json == plan.problem.problem_json;
+  options_.log(
+      LogLevel::kInfo,
+      Cat(plan.problem.op, " ", plan.problem.problem_json, " (", plan.problem.dtypes, ") on ",
+          plan.problem.device, " is not tuned: runs ",
+          outdated ? std::string("its winner of other templates or another tuning space")
+          : plan.quality == Quality::kNeighbour ? Cat("the winner of ", plan.neighbour_json)
+                                                : std::string("the default"),
+          ", ", config));
 }
 
 void Dispatcher::AddCounts(RuntimeCounters& counters) const {

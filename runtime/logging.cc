@@ -8,11 +8,12 @@
 
 namespace tilewright {
 
-Logger StandardErrorLogger() {
+Logger StandardErrorLogger(LogLevel least) {
   // Not registered: two runtimes of one process do not share it.
   auto log = std::make_shared<spdlog::logger>("tilewright",
                                               std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  return [log = std::move(log)](LogLevel level, std::string_view message) {
+  return [log = std::move(log), least](LogLevel level, std::string_view message) {
+    if (level < least) return;
     constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
                                                      spdlog::level::warn, spdlog::level::err};
     log->log(kLevels[static_cast<size_t>(level)], "{}", message);

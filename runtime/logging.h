@@ -7,7 +7,8 @@
 namespace tilewright {
 
 // Standard error, from kInfo up.
-Logger StandardErrorLogger();
+// Messages below `least` are dropped.
+Logger StandardErrorLogger(LogLevel least = LogLevel::kInfo);
 
 }  // namespace tilewright
 

@@ -1,9 +1,12 @@
 // tilewright bench: every workload on a GPU, ours and peers in the same run, as CSV.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ctime>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "manifest/status.h"
 #include "tools/bench_run.h"
@@ -26,9 +29,44 @@ struct BenchArgs {
   std::string bars;
   std::string torch;
   std::string python = "python3";
+  std::string commit;
   bool no_cublaslt = false;
   bool json = false;
 };
+
+// "580.159.04, CUDA 13.0"; the driver's own version is left out where the system does not tell it.
+std::string DriverName(Driver& driver) {
+  std::string name;
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; name.empty() && file >> word;) {
+    const bool version = word.find_first_not_of("0123456789.") == std::string::npos &&
+                         std::count(word.begin(), word.end(), '.') > 0;
+    if (version) name = word + ", ";
+  }
+  const int cuda = driver.DriverVersion().value_or(0);
+  return Cat(name, "CUDA ", cuda / 1000, ".", cuda % 1000 / 10);
+}
+
+std::string Today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc;
+  gmtime_r(&now, &utc);
+  std::ostringstream text;
+  text << std::put_time(&utc, "%Y-%m-%d");
+  return text.str();
+}
+
+// What was measured on and when, in every row: a file then stands by itself.
+void AddOrigin(GpuSession& gpu, const std::string& commit, std::vector<BenchRow>& rows) {
+  const std::string driver = DriverName(gpu.driver());
+  const std::string date = Today();
+  for (BenchRow& row : rows) {
+    row.device = gpu.profile().name;
+    row.driver = driver;
+    row.date = date;
+    row.commit = commit;
+  }
+}
 
 struct BenchResult {
   std::vector<BenchRow> rows;
@@ -82,6 +120,7 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
         MeasureTorchPeers(args.python, args.torch, args.options.repeats, measured, result.rows);
     if (!status.ok()) result.findings.push_back(MessageOf(status));
   }
+  AddOrigin(*gpu, args.commit, result.rows);
   if (!args.bars.empty()) TW_RETURN_IF_ERROR(AddCatalogBars(args.bars, result.rows));
   for (std::string& line : ModelFailures(result.rows)) result.findings.push_back(std::move(line));
   for (std::string& line : Regressions(before, result.rows)) {
@@ -107,7 +146,11 @@ Json ResultJson(const BenchResult& result) {
                     {"peer", row.peer},
                     {"peer_us", row.peer_us},
                     {"ratio", row.ratio},
-                    {"bar_us", row.bar_us}});
+                    {"bar_us", row.bar_us},
+                    {"device", row.device},
+                    {"driver", row.driver},
+                    {"date", row.date},
+                    {"commit", row.commit}});
   }
   return {{"rows", rows}, {"findings", result.findings}};
 }
@@ -165,6 +208,7 @@ void AddBenchCommand(CLI::App& app, CliContext& context) {
       ->check(CLI::ExistingFile);
   command->add_option("--torch", args->torch, "Also time PyTorch by bench/peers/torch_peers.py")
       ->check(CLI::ExistingFile);
+  command->add_option("--commit", args->commit, "Written into each row: the source measured");
   command->add_option("--python", args->python, "Interpreter for --torch");
   command
       ->add_option("--cublaslt", args->options.cublaslt_library,

@@ -42,15 +42,31 @@ struct GeometricMean {
 
 std::string BenchCsvHeader() {
   return "op,case,dtype,config,quality,method,median_us,p10_us,p90_us,sol_us,efficiency,peer,"
-         "peer_us,ratio,bar_us,bar_ratio";
+         "peer_us,ratio,bar_us,bar_ratio,device,driver,date,commit";
 }
 
 std::string BenchCsvLine(const BenchRow& row) {
   const double bar_ratio = row.bar_us > 0 ? row.bar_us / row.median_us : 0;
-  return CsvLine({row.op, row.name, row.dtype, row.config, row.quality, row.method,
-                  Number(row.median_us), Number(row.p10_us), Number(row.p90_us), Number(row.sol_us),
-                  Number(row.efficiency), row.peer, Number(row.peer_us), Number(row.ratio),
-                  Number(row.bar_us), Number(bar_ratio)});
+  return CsvLine({row.op,
+                  row.name,
+                  row.dtype,
+                  row.config,
+                  row.quality,
+                  row.method,
+                  Number(row.median_us),
+                  Number(row.p10_us),
+                  Number(row.p90_us),
+                  Number(row.sol_us),
+                  Number(row.efficiency),
+                  row.peer,
+                  Number(row.peer_us),
+                  Number(row.ratio),
+                  Number(row.bar_us),
+                  Number(bar_ratio),
+                  row.device,
+                  row.driver,
+                  row.date,
+                  row.commit});
 }
 
 absl::StatusOr<std::vector<BenchRow>> ReadBenchCsv(const std::string& path) {

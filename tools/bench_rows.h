@@ -30,6 +30,10 @@ struct BenchRow {
   double peer_us = 0;
   double ratio = 0;
   double bar_us = 0;
+  std::string device;      // "NVIDIA H200"
+  std::string driver;      // "580.159.04, CUDA 13.0"
+  std::string date;        // of the run, UTC: "2026-11-30"
+  std::string commit;      // of the source, as given
   std::string peer_error;  // why a peer could not be measured; not kept in the CSV
 };
 

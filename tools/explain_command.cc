@@ -56,7 +56,11 @@ void PrintExplanation(const Explanation& e) {
       std::cout << ": tuned for this problem";
       break;
     case Quality::kNeighbour:
-      std::cout << ": tuned for " << e.neighbour_json;
+      if (e.neighbour_json == e.problem_json) {
+        std::cout << ": tuned for this problem, with other templates or another tuning space";
+      } else {
+        std::cout << ": tuned for " << e.neighbour_json;
+      }
       break;
     case Quality::kDefault:
       std::cout << ": nothing like it was tuned";

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "runtime/logging.h"
 #include "tools/cli.h"
 
 namespace tilewright {
@@ -14,6 +15,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.add_option("--cache", context.runtime.cache_path,
                  "Cache file (else TILEWRIGHT_CACHE, else the XDG cache directory)");
+  bool verbose = false;
+  app.add_flag("--verbose", verbose, "Also say what the service does, not warnings only");
   app.footer("Exit codes: 0 done, 1 findings, 2 misuse.");
   AddOpsCommand(app, context);
   AddValidateCommand(app, context);
@@ -36,6 +39,7 @@ int Main(int argc, char** argv) {
     std::cerr << app.help();
     return Misuse("a command is missing");
   }
+  context.runtime.logger = StandardErrorLogger(verbose ? LogLevel::kInfo : LogLevel::kWarning);
   return context.run();
 }
 

@@ -1,22 +1,28 @@
 #!/usr/bin/env python3
 """Times PyTorch eager and torch.compile on the calls that `tilewright bench` writes.
 
-    torch_peers.py CALLS.jsonl OUT.csv [--repeats N]
+    torch_peers.py CALLS.jsonl OUT.csv [--repeats N] [--mode MODE]
 
 CALLS.jsonl has one line a case: {"op", "case", "dtype", "inputs": [[...], ...], "params": {...}}.
 OUT.csv has op,case,peer,median_us,p10_us,p90_us. Times are kernel times from CUPTI (through
 torch.profiler), summed over the kernels of one call, with the L2 cache flushed before each call and
-inputs drawn at random.
+inputs drawn at random. Matrix products are left out: cuBLASLt is their peer.
 """
 import argparse
 import csv
 import json
 import sys
+import time
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
 FLUSH_BYTES = 256 << 20
+WARM_UPS = 5
+# What the profiler says of itself among the device's events.
+PROFILER_EVENTS = {"Activity Buffer Request", "Buffer Flush", "Command Buffer Full",
+                   "Instrumentation", "Lazy Function Loading", "Resource",
+                   "Runtime Triggered Module Loading"}
 
 
 def tensors(case):
@@ -30,11 +36,6 @@ def tensors(case):
         else:
             made.append(torch.randint(0, 100, shape, device="cuda", dtype=torch.int64).to(dtype))
     return made
-
-
-def gemm(inputs, params):
-    a, b = inputs
-    return (a.T if params["trans_a"] else a) @ (b.T if params["trans_b"] else b)
 
 
 def rms_norm(inputs, params):
@@ -56,7 +57,6 @@ def silu_and_mul(inputs, params):
 
 
 OPS = {
-    "GemmFwdOp": gemm,
     "RMSNormFwdOp": rms_norm,
     "SoftmaxFwdOp": softmax,
     "AddFwdOp": add,
@@ -69,48 +69,60 @@ def device_events(run):
     with profile(activities=[ProfilerActivity.CUDA]) as trace:
         run()
         torch.cuda.synchronize()
-    events = [e for e in trace.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+    events = [e for e in trace.events()
+              if e.device_type == torch.autograd.DeviceType.CUDA and e.name not in PROFILER_EVENTS]
     events.sort(key=lambda e: e.time_range.start)
     return [(e.name, e.time_range.elapsed_us()) for e in events]
 
 
-def call_times(run, repeats):
-    """Summed kernel time of each call; the fill that flushes the L2 cache stands between calls."""
-    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
-    for _ in range(5):
-        flush.fill_(1)
-        run()
-    torch.cuda.synchronize()
-    separators = {name for name, _ in device_events(lambda: flush.fill_(1))}
-    if len(separators) != 1:
-        raise RuntimeError(f"expected one kernel for the flush, got {separators}")
+class Timer:
+    """Times calls one by one; the fill that flushes the L2 cache stands between them."""
 
-    def all_calls():
-        for _ in range(repeats):
-            flush.fill_(1)
+    def __init__(self, repeats):
+        self.repeats = repeats
+        self.flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+        self.flush.fill_(1)
+        device_events(lambda: self.flush.fill_(1))  # the profiler's own start
+        self.separators = {name for name, _ in device_events(lambda: self.flush.fill_(1))}
+        if len(self.separators) != 1:
+            raise RuntimeError(f"expected one kernel for the flush, got {self.separators}")
+
+    def call_times(self, run):
+        """Summed kernel time of each call, in microseconds, sorted."""
+        for _ in range(WARM_UPS):
+            self.flush.fill_(1)
             run()
+        torch.cuda.synchronize()
 
-    times = []
-    for name, microseconds in device_events(all_calls):
-        if name in separators:
-            times.append(0.0)
-        else:
-            times[-1] += microseconds
-    if len(times) != repeats or min(times) <= 0:
-        raise RuntimeError(f"expected {repeats} calls in the trace, got {len(times)}")
-    return sorted(times)
+        def all_calls():
+            for _ in range(self.repeats):
+                self.flush.fill_(1)
+                run()
+
+        times = []
+        for name, microseconds in device_events(all_calls):
+            if name in self.separators:
+                times.append(0.0)
+            elif not times:
+                raise RuntimeError(f"{name} ran before the first flush")
+            else:
+                times[-1] += microseconds
+        if len(times) != self.repeats or min(times) <= 0:
+            raise RuntimeError(f"expected {self.repeats} calls in the trace, got {len(times)}")
+        return sorted(times)
 
 
 def quantile(ordered, fraction):
     return ordered[min(len(ordered) - 1, int(fraction * len(ordered)))]
 
 
-def measure(case, repeats):
+def measure(case, timer, mode):
     inputs, function, params = tensors(case), OPS[case["op"]], case["params"]
     torch._dynamo.reset()
-    compiled = torch.compile(function, mode="max-autotune-no-cudagraphs")
+    # Shapes are constants, as in a program that is compiled for them.
+    compiled = torch.compile(function, mode=mode, dynamic=False)
     for peer, run in (("torch", function), ("torch-compile", compiled)):
-        times = call_times(lambda: run(inputs, params), repeats)
+        times = timer.call_times(lambda: run(inputs, params))
         yield peer, quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9)
 
 
@@ -119,7 +131,10 @@ def main():
     parser.add_argument("calls")
     parser.add_argument("out")
     parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("--mode", default="default", help="of torch.compile")
     arguments = parser.parse_args()
+    torch.manual_seed(time.time_ns())
+    timer = Timer(arguments.repeats)
     failures = 0
     with open(arguments.calls) as calls, open(arguments.out, "w", newline="") as out:
         writer = csv.writer(out)
@@ -129,7 +144,7 @@ def main():
             if case["op"] not in OPS:
                 continue
             try:
-                for peer, *times in measure(case, arguments.repeats):
+                for peer, *times in measure(case, timer, arguments.mode):
                     writer.writerow([case["op"], case["case"], peer, *(f"{t:.3f}" for t in times)])
                     out.flush()
             except Exception as error:  # one case must not cost the others

@@ -13,6 +13,7 @@
 #include "runtime/conform/case_runner.h"
 #include "runtime/conform/cases.h"
 #include "runtime/keys.h"
+#include "runtime/winner_index.h"
 
 namespace tilewright {
 namespace {
@@ -59,10 +60,12 @@ class Session {
   CudaStream stream_ = nullptr;
 };
 
-// Makes `config` the winner of the call's problem.
+// Makes `config` the winner of the call's problem, as if tuned with the templates as they are.
 absl::Status ForceConfig(Runtime& runtime, const CallDesc& call, const Recipe& recipe,
                          const DeviceProfile& device, const Config& config) {
   const ProblemKey problem = MakeProblemKey(call, recipe, device);
+  TW_ASSIGN_OR_RETURN(SpaceIdentity identity,
+                      IdentifySpace(runtime.kernels(), recipe, call, device));
   WinnerRow winner;
   winner.key = problem.digest;
   winner.op = problem.op;
@@ -71,6 +74,8 @@ absl::Status ForceConfig(Runtime& runtime, const CallDesc& call, const Recipe& r
   winner.device = problem.device;
   winner.config_json = config.ToJson();
   winner.median_us = 1;
+  winner.closure_digest = std::move(identity.closure_digest);
+  winner.space_digest = std::move(identity.space_digest);
   return runtime.cache().PutWinner(winner);
 }
 

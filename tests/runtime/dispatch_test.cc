@@ -8,6 +8,7 @@
 
 #include "cache/cache.h"
 #include "runtime/keys.h"
+#include "runtime/winner_index.h"
 #include "tests/runtime/allocation_count.h"
 #include "tests/runtime/noop_driver.h"
 #include "tests/runtime/runtime_fixture.h"
@@ -284,6 +285,64 @@ TEST_F(DispatchTest, UntunedProblemsAreSaidOnce) {
   ASSERT_EQ(Log().size(), 1u);
   EXPECT_THAT(Log()[0], HasSubstr("ScaleTestOp {\"rows\":8,\"inner\":64,\"dense\":1}"));
   EXPECT_THAT(Log()[0], HasSubstr("runs the default"));
+}
+
+// Guards what is said where the problem's own winner was measured with other templates: not that it
+// is a neighbour's.
+TEST_F(DispatchTest, OutdatedWinnersAreCalledSo) {
+  Open();
+  MakeCurrent();
+  Operand x;
+  x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
+  const CallDesc call = InferCall(*runtime_->Spec("ScaleTestOp"), {&x, 1}, {}).value();
+  const DeviceProfile device = runtime_->Device(0).value();
+  const Recipe& recipe = *runtime_->FindRecipe("ScaleTestOp");
+  const ProblemKey problem = MakeProblemKey(call, recipe, device);
+  WinnerRow row;
+  row.key = problem.digest;
+  row.op = problem.op;
+  row.dtypes = problem.dtypes;
+  row.problem_json = problem.problem_json;
+  row.device = problem.device;
+  row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
+  row.median_us = 1;
+  row.closure_digest = "of another text";
+  ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
+  EXPECT_EQ(runtime_->Explain(call, device)->quality, Quality::kNeighbour);
+  ASSERT_TRUE(Scale(8).ok());
+  ASSERT_EQ(Log().size(), 1u);
+  EXPECT_THAT(Log()[0], HasSubstr("its winner of other templates or another tuning space"));
+}
+
+// Guards: a winner measured with what is there now runs as such, and nothing is said.
+TEST_F(DispatchTest, CurrentWinnersAreWinners) {
+  Open();
+  MakeCurrent();
+  Operand x;
+  x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
+  const CallDesc call = InferCall(*runtime_->Spec("ScaleTestOp"), {&x, 1}, {}).value();
+  const DeviceProfile device = runtime_->Device(0).value();
+  const Recipe& recipe = *runtime_->FindRecipe("ScaleTestOp");
+  const ProblemKey problem = MakeProblemKey(call, recipe, device);
+  const SpaceIdentity now = IdentifySpace(runtime_->kernels(), recipe, call, device).value();
+  WinnerRow row;
+  row.key = problem.digest;
+  row.op = problem.op;
+  row.dtypes = problem.dtypes;
+  row.problem_json = problem.problem_json;
+  row.device = problem.device;
+  row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
+  row.median_us = 1;
+  row.closure_digest = now.closure_digest;
+  row.space_digest = now.space_digest;
+  ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
+  const Explanation explained = runtime_->Explain(call, device).value();
+  EXPECT_EQ(explained.quality, Quality::kWinner);
+  EXPECT_EQ(explained.neighbour_json, "");
+  EXPECT_EQ(explained.config.Get("threads"), 64);
+  ASSERT_TRUE(Scale(8).ok());
+  EXPECT_EQ(driver_->Launches().back().shape.block[0], 64u);
+  EXPECT_TRUE(Log().empty());
 }
 
 // Guards: more than 2^31 elements pass 64-bit counts and a legal grid.

@@ -111,7 +111,9 @@ TEST(WireTest, NonsenseIsRefused) {
     EXPECT_EQ(ParseReply(line).status().code(), absl::StatusCode::kInvalidArgument) << line;
   }
   std::string broken = ToLine(AdmitExample());
-  broken.replace(broken.find("\"params\":\"") + 10, 1, "z");
+  const size_t params = broken.find("\"params\":\"");
+  ASSERT_NE(params, std::string::npos);
+  broken[params + 10] = 'z';
   EXPECT_FALSE(ParseRequest(broken).ok());
 }
 

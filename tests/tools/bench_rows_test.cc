@@ -44,6 +44,10 @@ TEST(BenchRowsTest, CsvKeepsARow) {
   const CliSandbox sandbox;
   BenchRow row = Row("case", 12.5, 12.25, 13.75);
   row.config = R"({"variant":"rows","threads":256})";
+  row.device = "NVIDIA H200";
+  row.driver = "580.159.04, CUDA 13.0";
+  row.date = "2026-11-30";
+  row.commit = "4a0a616";
   const std::string path =
       sandbox.Write("rows.csv", "# a note\n" + BenchCsvHeader() + "\n" + BenchCsvLine(row) + "\n");
   const absl::StatusOr<std::vector<BenchRow>> rows = ReadBenchCsv(path);
@@ -54,6 +58,10 @@ TEST(BenchRowsTest, CsvKeepsARow) {
   EXPECT_EQ(rows->front().p90_us, 13.75);
   const absl::StatusOr<std::vector<CsvRow>> fields = ReadCsv(path);
   EXPECT_EQ(fields->front().at("config"), row.config);
+  EXPECT_EQ(fields->front().at("device"), row.device);
+  EXPECT_EQ(fields->front().at("driver"), row.driver);
+  EXPECT_EQ(fields->front().at("date"), row.date);
+  EXPECT_EQ(fields->front().at("commit"), row.commit);
 }
 
 TEST(BenchRowsTest, CsvErrorsNameTheLine) {

@@ -1,0 +1,126 @@
+#include "tests/gpu/check_cases.h"
+
+#include <set>
+#include <utility>
+
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+struct NamedShape {
+  std::string op;
+  std::vector<TensorDesc> inputs;
+  std::vector<NamedParam> params;
+};
+
+TensorDesc Dense(DType dtype, const Dims& shape) { return TensorDesc::Contiguous(dtype, shape); }
+
+void AddGemms(std::vector<NamedShape>& calls) {
+  const auto add = [&](DType dtype, int64_t m, int64_t n, int64_t k, bool trans_a, bool trans_b) {
+    calls.push_back({"GemmFwdOp",
+                     {Dense(dtype, trans_a ? Dims{k, m} : Dims{m, k}),
+                      Dense(dtype, trans_b ? Dims{n, k} : Dims{k, n})},
+                     {{"trans_a", trans_a}, {"trans_b", trans_b}}});
+  };
+  add(DType::kBFloat16, 200, 328, 192, false, true);
+  add(DType::kFloat16, 264, 136, 200, false, false);
+  add(DType::kFloat16, 136, 264, 72, true, false);
+  add(DType::kBFloat16, 136, 136, 136, true, true);
+  add(DType::kBFloat16, 16, 256, 1024, false, true);  // few rows: a split K
+  add(DType::kBFloat16, 96, 200, 512, false, true);
+  add(DType::kBFloat16, 3, 200, 1000, false, true);  // fewer still: gemv
+  add(DType::kFloat16, 63, 65, 17, false, true);     // element by element
+}
+
+void AddRows(std::vector<NamedShape>& calls) {
+  for (const auto& [rows, length] :
+       {std::pair<int64_t, int64_t>{5, 1000}, {3, 46}, {70, 512}, {2, 40000}, {1, 200001}}) {
+    calls.push_back({"RMSNormFwdOp",
+                     {Dense(DType::kFloat16, {rows, length}), Dense(DType::kFloat16, {length})},
+                     {{"normalized_shape", Dims{length}}}});
+    calls.push_back(
+        {"SoftmaxFwdOp", {Dense(DType::kBFloat16, {rows, length})}, {{"dim", int64_t{-1}}}});
+  }
+  calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat16, {3, 50, 64})}, {{"dim", int64_t{1}}}});
+  calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat32, {3, 50, 7})}, {{"dim", int64_t{1}}}});
+  calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat16, {2, 3000, 40})}, {{"dim", int64_t{1}}}});
+  calls.push_back(
+      {"SoftmaxFwdOp", {{DType::kFloat16, {6, 100}, {400, 2}}}, {{"dim", int64_t{-1}}}});
+}
+
+void AddElementwise(std::vector<NamedShape>& calls) {
+  const auto add = [&](DType dtype, TensorDesc input, TensorDesc other) {
+    input.dtype = other.dtype = dtype;
+    calls.push_back({"AddFwdOp", {std::move(input), std::move(other)}, {}});
+  };
+  const DType half = DType::kFloat16;
+  add(half, Dense(half, {37, 1024}), Dense(half, {37, 1024}));
+  add(half, Dense(half, {37, 47}), Dense(half, {37, 47}));
+  add(DType::kBFloat16, Dense(half, {4, 8, 64}), Dense(half, {64}));
+  add(DType::kFloat32, Dense(half, {16, 128}), Dense(half, {16, 1}));
+  add(DType::kInt64, Dense(half, {2, 3, 5, 7}), Dense(half, {2, 1, 5, 1}));
+  add(DType::kFloat32, {half, {33, 17}, {1, 33}}, Dense(half, {33, 17}));
+  calls.push_back({"SiluAndMulFwdOp", {Dense(DType::kBFloat16, {5, 2048})}, {}});
+  calls.push_back({"SiluAndMulFwdOp", {Dense(DType::kFloat16, {3, 94})}, {}});
+}
+
+// Adds the variant's default, then configurations that each bring in the most values of the axes
+// that none before has; ties go to the earlier point of the space.
+void AddConfigs(const Recipe& recipe, const Variant& variant, const CallDesc& call,
+                const DeviceProfile& device, int configs, std::vector<CheckCase>& cases) {
+  std::set<std::pair<std::string, int64_t>> seen;
+  const auto fresh_values = [&seen](const Config& config) {
+    int fresh = 0;
+    for (const auto& value : config.values) fresh += seen.count({value.first, value.second}) == 0;
+    return fresh;
+  };
+  const auto take = [&](const Config& config) {
+    for (const auto& value : config.values) seen.insert({value.first, value.second});
+    cases.push_back({&recipe, &variant, config, call});
+  };
+  take(variant.Default(call, device));
+  const TuningSpace space = variant.Space(call, device);
+  for (int i = 0; i < configs; ++i) {
+    Config best;
+    int most = 0;
+    for (int64_t point = 0; point < space.size(); ++point) {
+      Config config = space.At(point);
+      const int fresh = fresh_values(config);
+      if (fresh <= most || !variant.Legal(call, config, device).ok()) continue;
+      most = fresh;
+      best = std::move(config);
+    }
+    if (most == 0) return;
+    take(best);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int configs) {
+  std::vector<NamedShape> calls;
+  AddGemms(calls);
+  AddRows(calls);
+  AddElementwise(calls);
+  CheckCases made;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(op.name);
+    if (recipe == nullptr) continue;
+    for (const NamedShape& named : calls) {
+      if (named.op != op.name) continue;
+      std::vector<Operand> inputs;
+      for (const TensorDesc& desc : named.inputs) inputs.push_back({desc, 256, true});
+      TW_ASSIGN_OR_RETURN(const CallDesc call, InferCall(op, inputs, named.params));
+      for (const Variant* variant : recipe->variants()) {
+        if (!variant->Serves(call, device).ok()) continue;
+        AddConfigs(*recipe, *variant, call, device, configs, made.cases);
+      }
+    }
+    made.recipes.push_back(std::move(recipe));
+  }
+  return made;
+}
+
+}  // namespace tilewright

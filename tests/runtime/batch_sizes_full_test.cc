@@ -1,0 +1,93 @@
+// What many batch sizes cost: kernels and memory.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/runtime/noop_driver.h"
+#include "tests/runtime/runtime_fixture.h"
+
+namespace tilewright {
+namespace {
+
+int64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t total = 0;
+  int64_t resident = 0;
+  file >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::unique_ptr<Runtime> OpenWith(std::shared_ptr<Driver> driver) {
+  RuntimeOptions options;
+  options.driver = std::move(driver);
+  options.compiler = std::make_shared<FakeCompiler>();
+  options.logger = [](LogLevel, std::string_view) {};
+  return Runtime::Open(std::move(options)).value();
+}
+
+Tensor Null(const Dims& shape) { return Tensor::Contiguous(nullptr, DType::kBFloat16, shape); }
+
+// Guards the promise that batch sizes share kernels: at most 8 for 1,000 of them.
+TEST(BatchSizesTest, RmsNormKernels) {
+  const auto runtime = OpenWith(std::make_shared<FakeDriver>());
+  const NamedParam shape{"normalized_shape", Dims{4096}};
+  for (int64_t rows = 1; rows <= 1000; ++rows) {
+    const Tensor inputs[] = {Null({rows, 4096}), Null({4096})};
+    const Tensor output = Null({rows, 4096});
+    const absl::Status status = runtime->Prepare("RMSNormFwdOp", inputs, {&output, 1}, {&shape, 1});
+    ASSERT_TRUE(status.ok()) << rows << ": " << status;
+  }
+  EXPECT_GE(runtime->Counters().compiles, 1);
+  EXPECT_LE(runtime->Counters().compiles, 8);
+}
+
+// The same of the matrix product, at most 12, for each of the workloads' weights.
+TEST(BatchSizesTest, GemmKernels) {
+  const NamedParam transposed{"trans_b", true};
+  for (const auto& [n, k] :
+       {std::pair<int64_t, int64_t>{2112, 7168}, {7168, 2048}, {4096, 7168}, {7168, 16384}}) {
+    const auto runtime = OpenWith(std::make_shared<FakeDriver>());
+    for (int64_t m = 1; m <= 1000; ++m) {
+      const Tensor inputs[] = {Null({m, k}), Null({n, k})};
+      const Tensor output = Null({m, n});
+      const absl::Status status =
+          runtime->Prepare("GemmFwdOp", inputs, {&output, 1}, {&transposed, 1});
+      ASSERT_TRUE(status.ok()) << m << ": " << status;
+    }
+    EXPECT_GE(runtime->Counters().compiles, 1) << n << " " << k;
+    EXPECT_LE(runtime->Counters().compiles, 12) << n << " " << k;
+  }
+}
+
+// Guards against anything that grows with the number of shapes seen.
+TEST(BatchSizesTest, MemoryStaysLevelOverAMillion) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "resident memory is the sanitizer's own";
+#endif
+  constexpr int64_t kWarmUp = 50'000;
+  constexpr int64_t kSizes = 1'000'000;
+  constexpr int64_t kBoundBytes = 4 << 20;  // 4 bytes a size
+  const auto driver = std::make_shared<NoopDriver>();
+  const auto runtime = OpenWith(driver);
+  ASSERT_TRUE(runtime->Register(ScaleAndSumOps()).ok());
+  CallOptions options;
+  options.stream = driver->NewStream(0);
+  const auto call = [&](int64_t rows) {
+    auto* const at = reinterpret_cast<std::byte*>(0x7f0000000000);  // never followed
+    const Tensor x = Tensor::Contiguous(at, DType::kFloat32, {rows, 4});
+    const Tensor y = Tensor::Contiguous(at + (int64_t{1} << 40), DType::kFloat32, {rows, 4});
+    return runtime->Call("ScaleTestOp", {&x, 1}, {&y, 1}, {}, options);
+  };
+  int64_t rows = int64_t{1} << 25;
+  for (int64_t i = 0; i < kWarmUp; ++i) ASSERT_TRUE(call(--rows).ok());
+  const int64_t before = ResidentBytes();
+  for (int64_t i = 0; i < kSizes; ++i) ASSERT_TRUE(call(--rows).ok());
+  EXPECT_LE(ResidentBytes() - before, kBoundBytes);
+  EXPECT_EQ(runtime->Counters().exact_hits, 0);  // every size was new
+  EXPECT_EQ(runtime->Counters().plan_hits + runtime->Counters().misses, kWarmUp + kSizes);
+  EXPECT_EQ(runtime->Counters().compiles, 1);
+}
+
+}  // namespace
+}  // namespace tilewright
