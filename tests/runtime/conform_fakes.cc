@@ -127,13 +127,20 @@ std::unique_ptr<OpSpec> MakeAddSpec() {
 
 std::unique_ptr<Recipe> MakeAddRecipe() { return std::make_unique<AddRecipe>(); }
 
+static TemplateSet AddTemplates() {
+  TemplateSet templates;
+  templates.Add("test/add.cuh", "// code");
+  return templates;
+}
+
 FakeHostRuntime::FakeHostRuntime(ReplayingDriver* driver, const OpSpec* op, const Recipe* recipe,
                                  Fault fault)
     : driver_(driver),
       op_(op),
       recipe_(recipe),
       fault_(fault),
-      cache_(Cache::Open(CacheOptions{}).value()) {}
+      cache_(Cache::Open(CacheOptions{}).value()),
+      kernels_(AddTemplates(), cache_.get(), nullptr) {}
 
 absl::Status FakeHostRuntime::Call(OpHandle, std::span<const Tensor> inputs,
                                    std::span<const Tensor> outputs,

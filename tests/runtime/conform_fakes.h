@@ -85,7 +85,7 @@ class FakeHostRuntime : public Runtime {
   const Recipe* const recipe_;
   const Fault fault_;
   std::unique_ptr<Cache> cache_;
-  KernelStore kernels_{TemplateSet(), cache_.get(), nullptr};
+  KernelStore kernels_;
 };
 
 }  // namespace tilewright
