@@ -35,12 +35,13 @@ __device__ __forceinline__ void BarrierArrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(SharedAddress(barrier)) : "memory");
 }
 
-// mapa + mbarrier.arrive.shared::cluster (sm_90): arrives at the same barrier of CTA `rank`.
+// mapa + mbarrier.arrive.shared::cluster (sm_90): arrives at the same barrier of CTA `rank`. Says
+// that reads are over; orders no writes for the other CTA (.release.cluster would, by a fence of
+// about a microsecond).
 __device__ __forceinline__ void BarrierArriveRemote(Barrier* barrier, uint32_t rank) {
   asm volatile(
       "{.reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;"
-      " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];}" ::"r"(
-          SharedAddress(barrier)),
+      " mbarrier.arrive.shared::cluster.b64 _, [remote];}" ::"r"(SharedAddress(barrier)),
       "r"(rank)
       : "memory");
 }

@@ -2,9 +2,40 @@
 #ifndef TILEWRIGHT_GEMM_PARAMS_CUH_
 #define TILEWRIGHT_GEMM_PARAMS_CUH_
 
+#include "device/fast_divmod.cuh"
 #include "device/tensor_map.cuh"
 
 namespace tilewright {
+
+struct TileCoord {
+  int row;
+  int col;
+  int batch;
+};
+
+// The order of output tiles: batch by batch, row tiles in groups, each group column by column, so
+// that blocks running together share operands in L2.
+struct TileWalk {
+  FastDivmod<false> per_batch;    // tiles of a batch
+  FastDivmod<false> per_group;    // tiles of a group of row tiles
+  FastDivmod<false> height;       // row tiles of a group
+  FastDivmod<false> last_height;  // of the last group, where that one has fewer
+  unsigned full_groups;
+  int tiles;  // of all batches
+
+  TILEWRIGHT_HOST_DEVICE TileCoord At(int index) const {
+    unsigned batch, tile, group, in_group, col, row;
+    per_batch(static_cast<unsigned>(index), &batch, &tile);
+    per_group(tile, &group, &in_group);
+    if (group < full_groups) {
+      height(in_group, &col, &row);
+    } else {
+      last_height(in_group, &col, &row);
+    }
+    return {static_cast<int>(group * height.divisor + row), static_cast<int>(col),
+            static_cast<int>(batch)};
+  }
+};
 
 // WgmmaGemmKernel: out(rows, cols) = rows-operand * cols-operand^T for each batch. `rows` fills
 // wgmma's 64-row side, `cols` its N side; with swapped operands they are b and a.
@@ -18,10 +49,7 @@ struct WgmmaGemmParams {
   int rows;                    // extent of the rows operand, in elements
   int cols;
   int k_tiles;
-  int row_tiles;  // of a whole cluster, with multicast
-  int col_tiles;
-  int batches;
-  int group;  // row tiles that are walked together, for L2 reuse
+  TileWalk walk;  // with multicast a row tile is that of a whole cluster
 };
 
 // MmaGemmKernel: extents and strides in elements; any of them.

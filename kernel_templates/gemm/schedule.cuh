@@ -3,14 +3,9 @@
 #define TILEWRIGHT_GEMM_SCHEDULE_CUH_
 
 #include "device/base.cuh"
+#include "gemm/params.cuh"
 
 namespace tilewright {
-
-struct TileCoord {
-  int row;
-  int col;
-  int batch;
-};
 
 // Walks tiles so that blocks running together share operands in L2: row tiles are taken in groups
 // of `group`, each group column by column.

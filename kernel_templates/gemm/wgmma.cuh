@@ -17,7 +17,6 @@
 #include "device/warp.cuh"
 #include "device/wgmma.cuh"
 #include "gemm/params.cuh"
-#include "gemm/schedule.cuh"
 #include "gemm/wgmma_epilogue.cuh"
 
 namespace tilewright {
@@ -34,7 +33,7 @@ struct WgmmaTile {
   static constexpr int kBlocks = kRows / 64;
   static constexpr int kCols = Config::kTileCols;
   // The epilogue stores chunks of 64 output columns; see TmaEpilogue.
-  static constexpr int kChunks = kSwap ? kBlocks : kCols / 64;
+  static constexpr int kChunks = kSwap ? kBlocks : (kCols + 63) / 64;
   static constexpr int kChunkLines = kSwap ? kCols : kRows;
   static constexpr int kChunkBytes = kChunkLines * kSwizzleRowBytes;
   static constexpr int kStagingChunks = Config::kStagingChunks;
@@ -76,18 +75,22 @@ struct WgmmaSmem {
   __device__ __forceinline__ Barrier* Empty(int stage) const {
     return Full(Config::kStages + stage);
   }
+  // Split-K: a math group's partial sums have arrived.
+  __device__ __forceinline__ Barrier* Filled(int group) const {
+    return Full(2 * Config::kStages + group);
+  }
 };
 
 // The part of the work that a CTA does: tiles first, first + step, ... of the schedule and k tiles
 // [k_begin, k_end). With multicast a schedule's row is one of the whole cluster.
 template <class Config>
 struct WgmmaWork {
-  TileSchedule schedule;
+  const TileWalk& walk;
   int first, step, k_begin, k_end;
   int rank;  // in a multicast cluster
 
   __device__ static __forceinline__ WgmmaWork Of(const WgmmaGemmParams& params) {
-    WgmmaWork work{{params.row_tiles, params.col_tiles, params.batches, params.group},
+    WgmmaWork work{params.walk,
                    static_cast<int>(blockIdx.x) / Config::kMulticast,
                    static_cast<int>(gridDim.x) / Config::kMulticast,
                    0,
@@ -98,7 +101,7 @@ struct WgmmaWork {
       const int ctas = static_cast<int>(ClusterSize());
       const int rank = static_cast<int>(ClusterRank());
       work.first /= ctas;
-      work.step = work.schedule.Count();
+      work.step = work.walk.tiles;
       work.k_begin = static_cast<int>(static_cast<int64_t>(params.k_tiles) * rank / ctas);
       work.k_end = static_cast<int>(static_cast<int64_t>(params.k_tiles) * (rank + 1) / ctas);
     }
@@ -106,7 +109,7 @@ struct WgmmaWork {
   }
 
   __device__ __forceinline__ TileCoord TileAt(int index) const {
-    TileCoord tile = schedule.At(index);
+    TileCoord tile = walk.At(index);
     tile.row = tile.row * Config::kMulticast + rank;
     return tile;
   }
@@ -145,7 +148,7 @@ struct WgmmaProducer {
                                              const WgmmaWork<Config>& work) {
     constexpr int kPart = Config::kTileCols / Config::kMulticast;  // this CTA's of the cols operand
     PipelineState<Config::kStages> pipe;
-    for (int index = work.first; index < work.schedule.Count(); index += work.step) {
+    for (int index = work.first; index < work.walk.tiles; index += work.step) {
       const TileCoord tile = work.TileAt(index);
       const int row = tile.row * Config::kTileRows;
       const int col = tile.col * Config::kTileCols + work.rank * kPart;
@@ -253,18 +256,19 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
   }
   const int turns = Config::kPingPong ? Config::kMathGroups : 1;
   const int begin = work.first + (Config::kPingPong ? group * work.step : 0);
-  for (int index = begin; index < work.schedule.Count(); index += turns * work.step) {
+  for (int index = begin; index < work.walk.tiles; index += turns * work.step) {
     const TileCoord tile = work.TileAt(index);
     const int row = tile.row * Config::kTileRows + row_in_tile;
     const int col = tile.col * Config::kTileCols;
     float acc[Tile::kBlocks][Tile::kCols / 2];
     if (Config::kPingPong) PingPongTurn::Await(group);
     WgmmaMainloop<Config>::Run(acc, smem, pipe, k_tiles, row_in_tile * kSwizzleRowBytes);
-    if (Config::kPingPong && index + work.step < work.schedule.Count()) PingPongTurn::Pass(group);
+    if (Config::kPingPong && index + work.step < work.walk.tiles) PingPongTurn::Pass(group);
     if constexpr (Config::kSplitK) {
-      ClusterSync();  // every CTA is done with its stage buffers
-      ClusterReduction<Tile>::Push(acc, smem.Partials(group));
-      ClusterSync();
+      if (threadIdx.x % 128 == 0) ClusterReduction<Tile>::Expect(smem.Filled(group));
+      ClusterSyncRelaxed();  // every CTA is done with its stage buffers
+      ClusterReduction<Tile>::Push(acc, smem.Partials(group), smem.Filled(group));
+      BarrierWait(smem.Filled(group), 0);
       ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, tile.batch);
     } else {
       TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, tile.batch, 1 + group,
@@ -279,7 +283,7 @@ template <class Config>
 __global__ __launch_bounds__(
     (Config::kMathGroups + 1) * 128,
     Config::kBlocksPerSm) void WgmmaGemmKernel(const __grid_constant__ WgmmaGemmParams params) {
-  static_assert(Config::kTileCols % (Config::kSwap ? 8 : 64) == 0 && Config::kTileCols <= 256);
+  static_assert(Config::kTileCols % (Config::kSwap ? 8 : 16) == 0 && Config::kTileCols <= 256);
   static_assert(WgmmaTile<Config>::kRows % 64 == 0 && Config::kTileRows <= 256);
   static_assert(Config::kStages > Config::kInFlight);
   static_assert(Config::kMulticast == 1 ||
@@ -297,12 +301,16 @@ __global__ __launch_bounds__(
       BarrierInit(smem.Full(stage), 1);
       BarrierInit(smem.Empty(stage), kReleases);
     }
+    for (int group = 0; Config::kSplitK && group < Config::kMathGroups; ++group) {
+      BarrierInit(smem.Filled(group), 1);
+    }
     BarrierInitFence();
+  } else if (threadIdx.x == Config::kMathGroups * 128) {
     TmaPrefetchMap(&params.rows_map);
     TmaPrefetchMap(&params.cols_map);
   }
   if constexpr (Config::kMulticast > 1) {
-    ClusterSync();
+    ClusterSyncRelaxed();
   } else {
     CtaBarrier();
   }
@@ -312,16 +320,13 @@ __global__ __launch_bounds__(
     if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
     if (threadIdx.x == Config::kMathGroups * 128) WgmmaProducer<Config>::Run(smem, params, work);
     __syncwarp();
-    if constexpr (Config::kSplitK) {  // takes part in the math groups' two barriers
-      ClusterSync();
-      ClusterSync();
-    }
+    if constexpr (Config::kSplitK) ClusterSyncRelaxed();  // the math groups' barrier
   } else {
     if constexpr (Config::kMathRegisters != 0) RegistersIncrease<Config::kMathRegisters>();
     WgmmaMathGroup<Config>(smem, params, work, warp_group);
   }
   // No CTA leaves while another may still write to its shared memory.
-  if constexpr (Config::kMulticast > 1) ClusterSync();
+  if constexpr (Config::kMulticast > 1) ClusterSyncRelaxed();
 }
 
 }  // namespace tilewright

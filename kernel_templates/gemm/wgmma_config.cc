@@ -1,5 +1,7 @@
 #include "kernel_templates/gemm/wgmma_config.h"
 
+#include <algorithm>
+
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -56,8 +58,9 @@ int64_t WgmmaConfig::StageBytes(bool mn_major_cols) const {
 
 int64_t WgmmaConfig::SmemBytes(bool mn_major_cols) const {
   const int64_t chunk_bytes = (swap ? tile_cols : group_rows()) * kRowBytes;
-  const int64_t staged = split > 1 ? 0 : math_groups * staging * chunk_bytes;
-  return stages * StageBytes(mn_major_cols) + staged + 16 * stages;
+  const int64_t staged = split > 1 ? 0 : math_groups * staging_chunks() * chunk_bytes;
+  const int64_t barriers = 2 * stages + (split > 1 ? math_groups : 0);
+  return stages * StageBytes(mn_major_cols) + staged + 8 * barriers;
 }
 
 absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device) const {
@@ -65,13 +68,13 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
     return FailedPrecondition("a math group needs a multiple of 64 rows, has ", group_rows());
   }
   if (tile_rows > 256 || tile_cols > 256) return FailedPrecondition("a tile side is at most 256");
-  if (tile_cols % (swap ? 8 : 64) != 0) {
-    return FailedPrecondition("tile_cols = ", tile_cols, " is no multiple of ", swap ? 8 : 64);
+  if (tile_cols % (swap ? 8 : 16) != 0) {
+    return FailedPrecondition("tile_cols = ", tile_cols, " is no multiple of ", swap ? 8 : 16);
   }
   if (ping_pong && (math_groups != 2 || split > 1)) {
     return FailedPrecondition("ping-pong needs two math groups and no split");
   }
-  if (staging < 1 || staging > chunks()) {
+  if (staging < 1 || (staging == kWholeTile && chunks() == 1)) {
     return FailedPrecondition("staging = ", staging, " of ", chunks(), " chunks");
   }
   if (multicast != 1 &&
@@ -95,6 +98,17 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
                               limit);
   }
   return absl::OkStatus();
+}
+
+TileWalk MakeTileWalk(int64_t row_tiles, int64_t col_tiles, int64_t batches, int64_t group) {
+  const int64_t height = std::min(group, row_tiles);
+  const int64_t rest = row_tiles % height;
+  return {MakeFastDivmod<false>(row_tiles * col_tiles),
+          MakeFastDivmod<false>(height * col_tiles),
+          MakeFastDivmod<false>(height),
+          MakeFastDivmod<false>(rest == 0 ? height : rest),
+          static_cast<unsigned>(row_tiles / height),
+          static_cast<int>(row_tiles * col_tiles * batches)};
 }
 
 WgmmaSides WgmmaSides::Of(const GemmProblem& problem, bool swap) {

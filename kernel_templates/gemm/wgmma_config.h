@@ -3,9 +3,11 @@
 #ifndef TILEWRIGHT_KERNEL_TEMPLATES_GEMM_WGMMA_CONFIG_H_
 #define TILEWRIGHT_KERNEL_TEMPLATES_GEMM_WGMMA_CONFIG_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "autotune/config.h"
+#include "kernel_templates/gemm/params.cuh"
 #include "kernel_templates/gemm/problem.h"
 
 namespace tilewright {
@@ -20,18 +22,22 @@ struct WgmmaConfig {
   int64_t split = 1;      // CTAs of a cluster that share a tile's K; run time
   int64_t in_flight = 1;  // wgmma groups left running while the next stage is awaited
   int64_t multicast = 1;  // CTAs of a cluster that share the cols operand's loads
-  int64_t staging = 2;    // epilogue buffers of a math group
+  int64_t staging = 1;    // epilogue buffers of a math group, at most one a chunk
   int64_t group = 8;      // row tiles walked together; run time
 
   static constexpr int64_t kTileK = 64;
+  static constexpr int64_t kWholeTile = 4;  // for staging: no tile has more chunks
 
   static WgmmaConfig From(const Config& config);
   Config ToConfig() const;
 
   int64_t threads() const { return (math_groups + 1) * 128; }
   int64_t group_rows() const { return ping_pong ? tile_rows : tile_rows / math_groups; }
-  int64_t accumulators() const { return group_rows() / 64 * tile_cols / 2; }    // a thread
-  int64_t chunks() const { return swap ? group_rows() / 64 : tile_cols / 64; }  // of the epilogue
+  int64_t accumulators() const { return group_rows() / 64 * tile_cols / 2; }  // a thread
+  int64_t chunks() const {                                                    // of the epilogue
+    return swap ? group_rows() / 64 : (tile_cols + 63) / 64;
+  }
+  int64_t staging_chunks() const { return std::min(staging, chunks()); }
   // Blocks of a SM that the register allocation leaves room for (a launch bound).
   int64_t blocks_per_sm() const { return math_groups == 1 && accumulators() <= 64 ? 2 : 1; }
   // setmaxnreg targets; 0: left alone.
@@ -59,6 +65,10 @@ struct WgmmaSides {
 
   static WgmmaSides Of(const GemmProblem& problem, bool swap);
 };
+
+// The order of row_tiles x col_tiles x batches output tiles, with `group` row tiles walked
+// together.
+TileWalk MakeTileWalk(int64_t row_tiles, int64_t col_tiles, int64_t batches, int64_t group);
 
 }  // namespace tilewright
 

@@ -4,6 +4,7 @@
 
 #include "device/base.cuh"
 #include "device/cluster.cuh"
+#include "device/mbarrier.cuh"
 #include "device/mma16.cuh"
 #include "device/smem_desc.cuh"
 #include "device/tma.cuh"
@@ -14,8 +15,9 @@ namespace tilewright {
 
 // Rounds to the output type and stores through swizzled shared memory: stmatrix, then one TMA store
 // a chunk. A chunk is 64 contiguous output elements of kLines lines: 64 columns of the warp group's
-// rows, or, swapped, 64 of its rows. Chunks go through a ring of kStagingChunks buffers, private to
-// the warp group, whose 128 threads all call; `barrier` is its named barrier.
+// rows, or, swapped, 64 of its rows. If the staging holds a whole tile it is filled in one go, else
+// chunks go through a ring of kStagingChunks buffers. It is private to the warp group, whose 128
+// threads all call; `barrier` is its named barrier.
 template <class Tile>
 struct TmaEpilogue {
   static constexpr bool kSwap = Tile::kSwap;
@@ -30,30 +32,51 @@ struct TmaEpilogue {
   __device__ static __forceinline__ void Store(const Accumulators& acc, unsigned char* staging,
                                                const Params& params, int row, int col, int batch,
                                                int barrier, int& turn) {
+    constexpr bool kWhole = Tile::kStagingChunks == kChunks;
+    constexpr int kPerRound = kWhole ? kChunks : 1;
     const int thread = threadIdx.x % 128;
 #pragma unroll
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
+    for (int first = 0; first < kChunks; first += kPerRound) {
       unsigned char* buffer = staging + turn * Tile::kChunkBytes;
-      if (++turn == Tile::kStagingChunks) turn = 0;
-      if (thread == 0) TmaStoreWaitRead<Tile::kStagingChunks - 1>();
+      if (!kWhole && ++turn == Tile::kStagingChunks) turn = 0;
+      if (thread == 0) TmaStoreWaitRead<kWhole ? 0 : Tile::kStagingChunks - 1>();
       NamedBarrierSync(barrier, 128);  // the buffer is free
-      if constexpr (kSwap) {
-        StageSwapped(acc[chunk], SharedAddress(buffer), thread / 32, thread % 32);
-      } else {
-        Stage(acc, chunk, SharedAddress(buffer), thread / 32, thread % 32);
+#pragma unroll
+      for (int i = 0; i < kPerRound; ++i) {
+        StageChunk(acc, first + i, SharedAddress(buffer) + i * Tile::kChunkBytes, thread);
       }
       FenceProxyAsync();
       NamedBarrierSync(barrier, 128);
-      const int x = kSwap ? row + chunk * 64 : col + chunk * 64;
-      const int y = kSwap ? col : row;
-      const int width = (kSwap ? params.rows : params.cols) - x;
-      // The copy engine cuts a line off at a multiple of 16 bytes only.
-      const bool ragged = width < 64 && width % 8 != 0;
-      if (ragged) StoreRagged(buffer, params, x, y, width, batch);
-      if (thread == 0) {
-        if (!ragged) Issue(&params.out_map, buffer, x, y, batch);
-        TmaStoreCommit();
+#pragma unroll
+      for (int i = 0; i < kPerRound; ++i) {
+        const int chunk = first + i;
+        StoreChunk(buffer + i * Tile::kChunkBytes, params, (kSwap ? row : col) + chunk * 64,
+                   kSwap ? col : row, kSwap ? 64 : Min(64, Tile::kCols - chunk * 64), batch);
       }
+      if (thread == 0) TmaStoreCommit();
+    }
+  }
+
+  __device__ static __forceinline__ void StageChunk(const Accumulators& acc, int chunk,
+                                                    uint32_t buffer, int thread) {
+    if constexpr (kSwap) {
+      StageSwapped(acc[chunk], buffer, thread / 32, thread % 32);
+    } else {
+      Stage(acc, chunk, buffer, thread / 32, thread % 32);
+    }
+  }
+
+  // Stores a staged chunk of `columns` columns from output element (y, x) on.
+  template <class Params>
+  __device__ static __forceinline__ void StoreChunk(const unsigned char* buffer,
+                                                    const Params& params, int x, int y, int columns,
+                                                    int batch) {
+    const int width = Min((kSwap ? params.rows : params.cols) - x, columns);
+    // The copy engine cuts a line off at the tensor's end only, and at a multiple of 16 bytes.
+    if (columns < 64 || (width < 64 && width % 8 != 0)) {
+      StoreByThreads(buffer, params, x, y, width, batch);
+    } else if (threadIdx.x % 128 == 0) {
+      Issue(&params.out_map, buffer, x, y, batch);
     }
   }
 
@@ -64,7 +87,7 @@ struct TmaEpilogue {
     for (int block = 0; block < Tile::kBlocks; ++block) {
       const uint32_t row = block * 64 + warp * 16 + lane % 16;
 #pragma unroll
-      for (int j = 0; j < 8; j += 2) {
+      for (int j = 0; j < 8 && chunk * 8 + j < Tile::kCols / 8; j += 2) {
         uint32_t r[4];
         Pack(r, acc[block], chunk * 8 + j);
         StoreMatrix4(buffer + SwizzledOffset(row, j + lane / 16), r);
@@ -107,27 +130,35 @@ struct TmaEpilogue {
     }
   }
 
-  // Stores a chunk of which only `width` columns exist, by the threads.
+  // Stores the first `width` columns of a chunk; each thread takes pieces of 16 bytes.
   template <class Params>
-  __device__ static __forceinline__ void StoreRagged(const unsigned char* buffer,
-                                                     const Params& params, int x, int y, int width,
-                                                     int batch) {
-    const int piece = threadIdx.x % 64;  // the element of a line
+  __device__ static __forceinline__ void StoreByThreads(const unsigned char* buffer,
+                                                        const Params& params, int x, int y,
+                                                        int width, int batch) {
+    const int piece = threadIdx.x % 8;
+    const int elements = Min(width - piece * 8, 8);
     const int lines = Min((kSwap ? params.cols : params.rows) - y, kLines);
     const int64_t stride = params.out_row_stride;
     uint16_t* out = static_cast<uint16_t*>(params.out) + batch * params.out_batch_stride +
-                    y * stride + x + piece;
+                    y * stride + x + piece * 8;
 #pragma unroll 1
-    for (int line = threadIdx.x % 128 / 64; line < lines && piece < width; line += 2) {
-      out[line * stride] = *reinterpret_cast<const uint16_t*>(
-          buffer + SwizzledOffset(line, piece / 8) + piece % 8 * 2);
+    for (int line = threadIdx.x % 128 / 8; line < lines; line += 16) {
+      const unsigned char* from = buffer + SwizzledOffset(line, piece);
+      if (elements == 8) {
+        *reinterpret_cast<uint4*>(out + line * stride) = *reinterpret_cast<const uint4*>(from);
+      }
+#pragma unroll 1
+      for (int i = 0; elements < 8 && i < elements; ++i) {
+        out[line * stride + i] = reinterpret_cast<const uint16_t*>(from)[i];
+      }
     }
   }
 };
 
 // Split-K within a cluster: the float32 partial tile is cut into shares of 64 rows x 8 columns,
 // dealt to the CTAs in turn. Every CTA pushes each share into the shared memory of the share's
-// owner, who sums them in rank order, so that results are reproducible.
+// owner, whose barrier counts the bytes, and who sums them in rank order, so that results are
+// reproducible.
 template <class Tile>
 struct ClusterReduction {
   static constexpr int kShareBytes = 64 * 8 * 4;
@@ -139,17 +170,26 @@ struct ClusterReduction {
     return CeilDiv(kShares, ctas) * ctas * kShareBytes;
   }
 
+  // Makes `barrier`, the warp group's, complete when all its slots are filled. One thread.
+  __device__ static __forceinline__ void Expect(Barrier* barrier) {
+    const int ctas = ClusterSize();
+    const int own = (kShares + ctas - 1 - static_cast<int>(ClusterRank())) / ctas;
+    BarrierArriveExpect(barrier, own * ctas * kShareBytes);
+  }
+
   // `slots` are the warp group's. Every CTA of the cluster must be done with that memory. The 128
   // threads of a warp group call.
   __device__ static __forceinline__ void Push(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
-                                              const unsigned char* slots) {
+                                              const unsigned char* slots, Barrier* barrier) {
     const uint32_t ctas = ClusterSize();
+    const uint32_t filled = SharedAddress(barrier);
     uint32_t slot = SharedAddress(slots) + threadIdx.x % 128 * 16 + ClusterRank() * kShareBytes;
     uint32_t owner = 0;
 #pragma unroll
     for (int share = 0; share < kShares; ++share) {
       const float* d = acc[share / kPieces] + share % kPieces * 4;
-      StoreClusterFloat4(MapToRank(slot, owner), d[0], d[1], d[2], d[3]);
+      StoreAsyncClusterFloat4(MapToRank(slot, owner), d[0], d[1], d[2], d[3],
+                              MapToRank(filled, owner));
       if (++owner == ctas) {
         owner = 0;
         slot += ctas * kShareBytes;

@@ -48,51 +48,97 @@ TensorMapSlot InputMap(size_t offset, int operand, const GemmProblem& problem,
              side.batch_stride, WgmmaConfig::kTileK, tile);
 }
 
-// Stages of `bytes` each that leave room for the epilogue's staging.
-int64_t Stages(int64_t bytes, int64_t limit) {
-  return std::clamp<int64_t>(200 * 1024 / bytes, 3, limit);
+// Stages of `bytes` each that leave room for the epilogue's staging. Narrow tiles gain nothing from
+// more than 128 KB.
+int64_t Stages(int64_t bytes, int64_t cols) {
+  return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, 12);
 }
 
 // Columns of an untuned tile that spans m tokens: few sizes. 16 gained nothing over 32.
 int64_t DefaultTokens(int64_t m) { return m <= 8 ? 8 : CeilDiv(m, 32) * 32; }
 
+// A tile with the weights on wgmma's rows, one math group and `tokens` columns.
+WgmmaConfig Swapped(const GemmProblem& problem, int64_t tokens) {
+  WgmmaConfig config{.tile_rows = 64, .tile_cols = tokens, .math_groups = 1, .swap = true};
+  config.stages = Stages(config.StageBytes(WgmmaSides::Of(problem, true).mn_major_cols), tokens);
+  config.group = 16;
+  return config;
+}
+
+// Of the two tiles of 176 columns a problem's buckets share one: 192 rows where they fill waves as
+// well as 128 rows do (at 4096 rows) and K is long, so that the epilogue of 128 rows, which
+// ping-pong hides, counts for little.
+bool PrefersTall(const GemmProblem& problem, int64_t sms) {
+  constexpr int64_t kRows = 4096;
+  const auto waves_rows = [&](int64_t rows) {
+    return CeilDiv(CeilDiv(kRows, rows) * CeilDiv(problem.n, 176) * problem.batches, sms) * rows;
+  };
+  return problem.k >= 4096 && waves_rows(192) <= waves_rows(128);
+}
+
 // The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
 // the fastest in measurements (NOTES.md); which one is chosen is the model's.
-std::vector<Config> Candidates(const GemmProblem& problem) {
+std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   std::vector<Config> candidates;
   const int64_t m = BucketM(problem.m);
   if (m <= 128) {
-    // The weights fill wgmma's rows; one tile spans the tokens. Below 32 fewer columns gain
-    // nothing.
-    const int64_t cols = m <= 8 ? 8 : m <= 32 ? 32 : CeilDiv(m, 32) * 32;
-    WgmmaConfig config{.tile_rows = 64, .tile_cols = cols, .math_groups = 1};
-    config.swap = true;
-    config.staging = 1;
-    config.group = 16;
-    config.stages = Stages(config.StageBytes(WgmmaSides::Of(problem, true).mn_major_cols), 12);
+    // One tile spans the tokens.
+    WgmmaConfig config = Swapped(problem, DefaultTokens(m));
     for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
       candidates.push_back(config.ToConfig());
     }
-  } else {
-    WgmmaConfig narrow{.tile_rows = 64, .tile_cols = 128, .stages = 6, .math_groups = 1};
-    WgmmaConfig square{.tile_rows = 128, .tile_cols = 128, .stages = 5};
-    WgmmaConfig medium{.tile_rows = 128, .tile_cols = 192, .stages = 4};
-    WgmmaConfig wide{.tile_rows = 128, .tile_cols = 256, .stages = 4};
-    medium.in_flight = wide.in_flight = 0;
-    wide.group = 16;
-    for (const WgmmaConfig& config : {narrow, square, medium, wide}) {
-      candidates.push_back(config.ToConfig());
-    }
+    return candidates;
+  }
+  constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
+  const WgmmaConfig narrow = Swapped(problem, 128);
+  const WgmmaConfig square{
+      .tile_rows = 128, .tile_cols = 128, .stages = 5, .in_flight = 0, .staging = kWhole};
+  const WgmmaConfig medium{
+      .tile_rows = 128, .tile_cols = 192, .stages = 4, .in_flight = 0, .staging = kWhole};
+  const WgmmaConfig tall{
+      .tile_rows = 192, .tile_cols = 176, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig pair{.tile_rows = 128,
+                         .tile_cols = 176,
+                         .stages = 5,
+                         .ping_pong = true,
+                         .multicast = 2,
+                         .group = 16};
+  const WgmmaConfig wide{.tile_rows = 128,
+                         .tile_cols = 256,
+                         .stages = 3,
+                         .in_flight = 0,
+                         .multicast = 2,
+                         .staging = kWhole,
+                         .group = 16};
+  for (const WgmmaConfig& config :
+       {narrow, square, medium, PrefersTall(problem, sms) ? tall : pair, wide}) {
+    candidates.push_back(config.ToConfig());
   }
   return candidates;
+}
+
+// Columns of 128-row tiles that leave least of the last wave idle, where that gains 4 % over the
+// usual sizes; else 256.
+int64_t BalancedCols(const GemmProblem& problem, int64_t sms) {
+  const auto waves_cols = [&](int64_t cols) {
+    const int64_t tiles = CeilDiv(BucketM(problem.m), 128) * CeilDiv(problem.n, cols);
+    return static_cast<double>(CeilDiv(tiles * problem.batches, sms) * cols);
+  };
+  const double usual =
+      std::min({waves_cols(128), waves_cols(176), waves_cols(192), waves_cols(256)});
+  int64_t best = 256;
+  for (int64_t cols = 144; cols < 256; cols += 16) {
+    if (waves_cols(cols) < std::min(0.96 * usual, waves_cols(best))) best = cols;
+  }
+  return best;
 }
 
 // Share of the tensor cores' measured rate that a tile reaches in its main loop. Two groups that
 // share a tile cover each other's waits; one that is alone needs its next product in flight.
 double Efficiency(const WgmmaConfig& c) {
-  const double tile = c.tile_cols >= 256   ? 0.93
-                      : c.tile_cols >= 192 ? 0.91
-                      : c.tile_cols >= 128 ? 0.87
+  const double tile = c.math_groups == 3   ? 0.95
+                      : c.tile_cols >= 160 ? 0.93
+                      : c.tile_cols >= 128 ? 0.91
                                            : 0.72;
   const bool alone = c.math_groups == 1 || c.ping_pong;
   const double covered = c.in_flight > 0 ? (alone ? 1.0 : 0.96) : (alone ? 0.8 : 1.0);
@@ -129,8 +175,9 @@ absl::Status WgmmaVariant::Serves(const CallDesc& call, const DeviceProfile& dev
   return absl::OkStatus();
 }
 
-TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile&) const {
-  const int64_t m = BucketM(read_(call).m);
+TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& device) const {
+  const GemmProblem problem = read_(call);
+  const int64_t m = BucketM(problem.m);
   using Values = std::vector<int64_t>;
   if (m <= 128) {
     Values cols = {DefaultTokens(m)};
@@ -138,7 +185,7 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile&) cons
     return {"wgmma",
             {{"tile_rows", {64, 128}},
              {"tile_cols", cols},
-             {"stages", {4, 6, 8, 10, 12}},
+             {"stages", {4, 6, 8, 9, 10, 12}},
              {"math_groups", {1, 2}},
              {"ping_pong", {0}},
              {"swap", {1}},
@@ -148,17 +195,21 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile&) cons
              {"staging", {1}},
              {"group", {16}}}};
   }
+  Values cols = {64, 128, 176, 192, 256};
+  const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
+  if (balanced != 256) cols.push_back(balanced);
+  const bool few = m <= 512;
   return {"wgmma",
-          {{"tile_rows", {64, 128, 256}},
-           {"tile_cols", {64, 128, 192, 256}},
-           {"stages", {3, 4, 5, 6}},
-           {"math_groups", {1, 2}},
+          {{"tile_rows", few ? Values{64, 128, 192} : Values{64, 128, 192, 256}},
+           {"tile_cols", cols},
+           {"stages", {3, 4, 5, 6, 8}},
+           {"math_groups", {1, 2, 3}},
            {"ping_pong", {0, 1}},
-           {"swap", m <= 512 ? Values{0, 1} : Values{0}},
-           {"split", m <= 1024 ? Values{1, 2, 4} : Values{1}},
+           {"swap", m <= 1024 ? Values{0, 1} : Values{0}},
+           {"split", few ? Values{1, 2} : Values{1}},
            {"in_flight", {0, 1}},
            {"multicast", {1, 2}},
-           {"staging", {1, 2}},
+           {"staging", {1, WgmmaConfig::kWholeTile}},
            {"group", {8, 16}}}};
 }
 
@@ -216,14 +267,17 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double latency_us = waves * k_steps * step_bytes / (ring * resident) * load_us;
 
   const double tile_bytes = rows * cols * 2;
-  const double epilogue_us = waves * tile_bytes / 120e3 * (c.ping_pong ? 0.3 : 1.0);
+  const double hidden = c.ping_pong ? 0.2 : c.staging_chunks() == c.chunks() ? 0.5 : 1.0;
+  const double epilogue_us = waves * tile_bytes / 73e3 * hidden;
   const double reduce_us = c.split > 1 ? 1.0 + tile_bytes * 2 / 25e3 : 0.0;
-  return kLaunchUs + std::max({math_us, sm_us, l2_us, dram_us, latency_us}) + epilogue_us +
-         reduce_us;
+  const double cluster_us = c.multicast > 1 ? 0.4 : 0.0;
+  return kLaunchUs + cluster_us + std::max({math_us, sm_us, l2_us, dram_us, latency_us}) +
+         epilogue_us + reduce_us;
 }
 
 Config WgmmaVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
-  return FastestPredicted(*this, call, device, Candidates(read_(call)));
+  return FastestPredicted(*this, call, device,
+                          Candidates(read_(call), std::max(device.sm_count, 1)));
 }
 
 std::vector<KernelSpec> WgmmaVariant::Kernels(const CallDesc& call, const Config& config) const {
@@ -243,7 +297,7 @@ std::vector<KernelSpec> WgmmaVariant::Kernels(const CallDesc& call, const Config
             {"bool kSwap", flag(c.swap)},
             {"bool kSplitK", flag(c.split > 1)},
             {"int kMulticast", number(c.multicast)},
-            {"int kStagingChunks", number(c.split > 1 ? 1 : c.staging)},
+            {"int kStagingChunks", number(c.split > 1 ? 1 : c.staging_chunks())},
             {"bool kMnMajorRows", flag(sides.mn_major_rows)},
             {"bool kMnMajorCols", flag(sides.mn_major_cols)},
             {"int kInFlight", number(c.in_flight)},
@@ -266,15 +320,15 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
   params.rows = static_cast<int>(sides.row_extent);
   params.cols = static_cast<int>(sides.col_extent);
   params.k_tiles = static_cast<int>(KTiles(problem));
-  params.row_tiles = static_cast<int>(CeilDiv(sides.row_extent, c.tile_rows * c.multicast));
-  params.col_tiles = static_cast<int>(CeilDiv(sides.col_extent, c.tile_cols));
-  params.batches = static_cast<int>(problem.batches);
-  params.group = static_cast<int>(std::min<int64_t>(c.group, params.row_tiles));
-  if (params.row_tiles > kMaxExtent / kMaxSplit / params.col_tiles / params.batches) {
-    return FailedPrecondition("wgmma: ", params.batches, " x ", params.row_tiles, " x ",
-                              params.col_tiles, " tiles exceed the grid");
+  const int64_t row_tiles = CeilDiv(sides.row_extent, c.tile_rows * c.multicast);
+  const int64_t col_tiles = CeilDiv(sides.col_extent, c.tile_cols);
+  if (row_tiles > kMaxExtent / kMaxSplit / col_tiles / problem.batches) {
+    return FailedPrecondition("wgmma: ", problem.batches, " x ", row_tiles, " x ", col_tiles,
+                              " tiles exceed the grid");
   }
-  const int64_t tiles = static_cast<int64_t>(params.row_tiles) * params.col_tiles * params.batches;
+  const int64_t tiles = row_tiles * col_tiles * problem.batches;
+  params.walk = MakeTileWalk(row_tiles, col_tiles, problem.batches,
+                             std::max<int64_t>(1, c.group / c.multicast));
 
   Launch launch;
   constexpr int64_t kSmemPerSm = 228 * 1024;  // each block takes 1 KB more than it asks for

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "kernel_templates/gemm/params.cuh"
 #include "kernel_templates/gemm/problem.h"
+#include "kernel_templates/gemm/wgmma_config.h"
 #include "kernel_templates/recipe.h"
 
 namespace tilewright {
@@ -216,6 +220,60 @@ TEST_F(GemmRecipeTest, DefaultsLieInTheirSpaces) {
       }
     }
   }
+}
+
+// Every output tile belongs to exactly one step of the walk, in groups of row tiles.
+TEST(TileWalkTest, VisitsEveryTileOnce) {
+  for (int64_t rows : {1, 3, 16, 33}) {
+    for (int64_t cols : {1, 12, 17}) {
+      for (int64_t batches : {1, 3}) {
+        for (int64_t group : {1, 4, 8, 16}) {
+          const TileWalk walk = MakeTileWalk(rows, cols, batches, group);
+          ASSERT_EQ(walk.tiles, rows * cols * batches);
+          std::set<std::tuple<int, int, int>> seen;
+          for (int i = 0; i < walk.tiles; ++i) {
+            const TileCoord tile = walk.At(i);
+            ASSERT_LT(tile.row, rows);
+            ASSERT_LT(tile.col, cols);
+            ASSERT_LT(tile.batch, batches);
+            if (i < rows * cols) {
+              ASSERT_EQ(tile.batch, 0);
+            }
+            if (i < std::min(rows, group) * cols) {
+              ASSERT_LT(tile.row, group);
+            }
+            seen.emplace(tile.batch, tile.row, tile.col);
+          }
+          EXPECT_EQ(seen.size(), static_cast<size_t>(walk.tiles)) << rows << "x" << cols;
+        }
+      }
+    }
+  }
+}
+
+// 2112 columns are 12 tiles of 176: 264 tiles of 192 rows, two full waves of 132 SMs.
+TEST_F(GemmRecipeTest, TilesFillTheLastWave) {
+  const CallDesc call = Call({4096, 2112, 7168});
+  const auto bound = Get("wgmma").Bind(call, Get("wgmma").Default(call, device_), device_);
+  ASSERT_TRUE(bound.ok());
+  WgmmaGemmParams params;
+  ASSERT_EQ(bound->launches[0].params.size(), sizeof(params));
+  std::memcpy(&params, bound->launches[0].params.data(), sizeof(params));
+  EXPECT_EQ(params.walk.tiles, 264);
+  EXPECT_EQ(bound->launches[0].grid[0], 132u);
+}
+
+// 1600 columns of 4096 rows are two waves of 208 columns; 2112 fit a usual size best.
+TEST_F(GemmRecipeTest, SpaceOffersBalancedColumns) {
+  const auto columns = [&](int64_t n) {
+    const TuningSpace space = Get("wgmma").Space(Call({4096, n, 2048}), device_);
+    for (const auto& axis : space.axes) {
+      if (axis.name == "tile_cols") return axis.values;
+    }
+    return std::vector<int64_t>();
+  };
+  EXPECT_THAT(columns(1600), testing::Contains(208));
+  EXPECT_THAT(columns(2112), testing::ElementsAre(64, 128, 176, 192, 256));
 }
 
 // What a config that cannot run says.
