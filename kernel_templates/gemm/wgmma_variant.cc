@@ -154,6 +154,20 @@ double UsableSms(const DeviceProfile& device, int64_t ctas) {
   return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
+// What overlaps nothing: the launch, the epilogue where no other tile is multiplied meanwhile, the
+// sum of a split.
+double ExposedUs(const WgmmaConfig& c, double waves) {
+  constexpr double kLaunchUs = 2.3;  // start, first load, last store
+  const double tile_bytes = static_cast<double>(c.tile_rows * c.tile_cols * 2);
+  const bool behind_next = c.ping_pong && waves > 1;
+  const double shown = behind_next ? 0.2 : c.staging_chunks() == c.chunks() ? 0.5 : 1.0;
+  const double epilogue_us = waves * tile_bytes / 73e3 * shown;
+  const double reduce_us =
+      c.split > 1 ? 0.9 + 0.3 * static_cast<double>(c.split) + tile_bytes * 2 / 25e3 : 0.0;
+  const double cluster_us = c.multicast > 1 ? 0.6 : 0.0;
+  return kLaunchUs + cluster_us + epilogue_us + reduce_us;
+}
+
 }  // namespace
 
 absl::Status WgmmaVariant::Serves(const CallDesc& call, const DeviceProfile& device) const {
@@ -230,8 +244,8 @@ absl::Status WgmmaVariant::Legal(const CallDesc& call, const Config& config,
 double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
                                const DeviceProfile& device) const {
   constexpr double kSmBytesPerUs = 105e3;  // into one SM
-  constexpr double kL2BytesPerUs = 11e6;
-  constexpr double kLaunchUs = 3.0;  // start, first load, last store
+  constexpr double kL2BytesPerUs = 12e6;
+  constexpr double kJitter = 0.02;  // of the ring's latency; tells apart how many stages there are
   const GemmProblem problem = read_(call).Bucketed();
   const WgmmaConfig c = WgmmaConfig::From(config);
   const WgmmaSides sides = WgmmaSides::Of(problem, c.swap);
@@ -252,27 +266,23 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double math_us = waves * k_steps * std::max(math_cycles, smem_cycles) * us_per_cycle;
 
   const double step_bytes = (rows + cols) * 64 * 2;
-  const double sm_us = waves * k_steps * step_bytes / kSmBytesPerUs;
-  const double shared_bytes = (rows + cols / static_cast<double>(c.multicast)) * 64 * 2;
-  const double l2_us = ctas * k_steps * shared_bytes / kL2BytesPerUs;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
                k = static_cast<double>(problem.k), batches = static_cast<double>(problem.batches);
+  const double from_dram =
+      std::min(1.0, 2 * batches * (m * k + n * k) / (ctas * k_steps * step_bytes));
+  const double slower = (1 + 0.35 * from_dram) * (c.multicast > 1 ? 1.13 : 1.0);
+  const double sm_us = waves * k_steps * step_bytes / kSmBytesPerUs * slower;
+  const double shared_bytes = (rows + cols / static_cast<double>(c.multicast)) * 64 * 2;
+  const double l2_us = ctas * k_steps * shared_bytes / kL2BytesPerUs;
   const double dram_us = 2 * batches * (m * k + n * k + m * n) / BandwidthBytesPerUs(device);
   const double smem_bytes = static_cast<double>(c.SmemBytes(sides.mn_major_cols)) + 1024;
   const double resident = std::max(1.0, std::min(waves, std::floor(228 * 1024 / smem_bytes)));
   const double ring = static_cast<double>(c.stages) * step_bytes;
-  const double from_dram =
-      std::min(1.0, 2 * batches * (m * k + n * k) / (ctas * k_steps * step_bytes));
   const double load_us = 0.9 + 1.1 * from_dram;  // latency under traffic
   const double latency_us = waves * k_steps * step_bytes / (ring * resident) * load_us;
 
-  const double tile_bytes = rows * cols * 2;
-  const double hidden = c.ping_pong ? 0.2 : c.staging_chunks() == c.chunks() ? 0.5 : 1.0;
-  const double epilogue_us = waves * tile_bytes / 73e3 * hidden;
-  const double reduce_us = c.split > 1 ? 1.0 + tile_bytes * 2 / 25e3 : 0.0;
-  const double cluster_us = c.multicast > 1 ? 0.4 : 0.0;
-  return kLaunchUs + cluster_us + std::max({math_us, sm_us, l2_us, dram_us, latency_us}) +
-         epilogue_us + reduce_us;
+  return std::max({math_us, sm_us, l2_us, dram_us, latency_us}) + kJitter * latency_us +
+         ExposedUs(c, waves);
 }
 
 Config WgmmaVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
