@@ -17,8 +17,6 @@
 
 namespace tilewright {
 
-inline constexpr size_t kMaxParamBytes = 4096;
-
 // One launch with its parameter bytes; pointers and tensor maps are patched into a copy.
 struct ReadyLaunch {
   LaunchShape shape;
@@ -52,8 +50,7 @@ struct ExactCall {
 };
 
 // Takes a bound call over into `exact`. `serial` is unique in the process's runtime. Internal where
-// the recipe's launches break the contract of launch.h (an operand or kernel out of range, a slot
-// outside the parameters, an unaligned tensor map, a grid beyond the limits).
+// the recipe's launches break CheckLaunch().
 absl::Status TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact);
 
 }  // namespace tilewright

@@ -6,6 +6,7 @@
 
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
+#include "runtime/launch_rules.h"
 
 namespace tilewright {
 namespace {

@@ -25,8 +25,8 @@ __device__ __forceinline__ Packet<16> Triad(const Packet<16>& a, const Packet<16
 }
 
 // Config: kInputs (1 or 2) and kStores tell read (1, false), copy (1, true) and triad (2, true)
-// apart; kUnroll packets a thread and step. A grid-stride loop; `count` divides by kUnroll times the
-// grid's threads. A read stores only what random data never gives.
+// apart; kUnroll packets a thread and step. A grid-stride loop; `count` divides by kUnroll times
+// the grid's threads. A read stores only what random data never gives.
 template <class Config>
 __global__ void __launch_bounds__(512) TrafficKernel(const __grid_constant__ CeilingParams params) {
   constexpr int kUnroll = Config::kUnroll;

@@ -9,28 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "manifest/call_desc.h"
+#include "runtime/driver/device_memory.h"
 #include "runtime/driver/driver.h"
 
 namespace tilewright {
-
-// Device memory that is freed with the object. Move-only; the driver outlives it and its context is
-// current wherever it is used.
-class DeviceMemory {
- public:
-  DeviceMemory() = default;
-  static absl::StatusOr<DeviceMemory> Allocate(Driver& driver, int64_t bytes);
-  DeviceMemory(DeviceMemory&& other) noexcept { *this = std::move(other); }
-  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
-  ~DeviceMemory();
-
-  std::byte* data() const { return data_; }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  Driver* driver_ = nullptr;
-  std::byte* data_ = nullptr;
-  int64_t bytes_ = 0;
-};
 
 // One operand: guard, its byte extent (gaps of a strided view included), guard. The operand's
 // alignment is kept exactly: a 2-byte aligned operand lies 2 bytes past an aligned address.

@@ -36,34 +36,13 @@ int64_t ExtentOffset(int64_t origin, uint32_t alignment) {
 
 }  // namespace
 
-absl::StatusOr<DeviceBuffer> DeviceBuffer::Allocate(Driver& driver, int64_t bytes) {
-  DeviceBuffer buffer;
-  TW_ASSIGN_OR_RETURN(void* const data,
-                      driver.Alloc(static_cast<size_t>(std::max<int64_t>(bytes, 16))));
-  buffer.driver_ = &driver;
-  buffer.data_ = static_cast<std::byte*>(data);
-  buffer.bytes_ = bytes;
-  return buffer;
-}
-
-DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
-  std::swap(driver_, other.driver_);
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) driver_->Free(data_).IgnoreError();
-}
-
 absl::StatusOr<std::unique_ptr<SupportLauncher>> SupportLauncher::Create(
     Driver& driver, int device, CudaStream stream, const std::vector<WireKernel>& kernels) {
   std::unique_ptr<SupportLauncher> launcher(new SupportLauncher(driver, stream));
   for (const WireKernel& wire : kernels) {
     TW_ASSIGN_OR_RETURN(launcher->kernels_[wire.name], WorkerKernel::Load(driver, device, wire));
   }
-  TW_ASSIGN_OR_RETURN(launcher->result_, DeviceBuffer::Allocate(driver, sizeof(CompareResult)));
+  TW_ASSIGN_OR_RETURN(launcher->result_, DeviceMemory::Allocate(driver, sizeof(CompareResult)));
   return launcher;
 }
 
@@ -106,7 +85,7 @@ absl::StatusOr<std::unique_ptr<OperandBuffers>> OperandBuffers::Create(
   for (const WireOperand& operand : operands) TW_RETURN_IF_ERROR(buffers->AddSlot(operand));
   TW_RETURN_IF_ERROR(buffers->ChooseSets(reserve_bytes));
   const int64_t guard_bytes = kGuardBytes + kSlackBytes;
-  TW_ASSIGN_OR_RETURN(buffers->guard_, DeviceBuffer::Allocate(driver, guard_bytes));
+  TW_ASSIGN_OR_RETURN(buffers->guard_, DeviceMemory::Allocate(driver, guard_bytes));
   TW_RETURN_IF_ERROR(driver.Fill8(buffers->guard_.data(), kGuardPattern,
                                   static_cast<size_t>(guard_bytes), stream));
   buffers->pointers_.resize(static_cast<size_t>(buffers->sets_));
@@ -165,14 +144,14 @@ absl::Status OperandBuffers::ChooseSets(int64_t reserve_bytes) {
 absl::Status OperandBuffers::AllocateSlot(Slot& slot) {
   const int64_t padded = slot.offset + slot.bytes + kGuardBytes;
   for (int set = 0; set < (slot.written() ? 1 : sets_); ++set) {
-    TW_ASSIGN_OR_RETURN(slot.memory[set], DeviceBuffer::Allocate(driver_, padded));
+    TW_ASSIGN_OR_RETURN(slot.memory[set], DeviceMemory::Allocate(driver_, padded));
     TW_RETURN_IF_ERROR(driver_.Fill8(slot.memory[set].data(), kGuardPattern,
                                      static_cast<size_t>(padded), stream_));
   }
   for (int set = 0; set < sets_ && slot.written(); ++set) {
-    TW_ASSIGN_OR_RETURN(slot.expected[set], DeviceBuffer::Allocate(driver_, slot.bytes));
+    TW_ASSIGN_OR_RETURN(slot.expected[set], DeviceMemory::Allocate(driver_, slot.bytes));
     if (!slot.operand.mutated) continue;
-    TW_ASSIGN_OR_RETURN(slot.pristine[set], DeviceBuffer::Allocate(driver_, slot.bytes));
+    TW_ASSIGN_OR_RETURN(slot.pristine[set], DeviceMemory::Allocate(driver_, slot.bytes));
   }
   return absl::OkStatus();
 }
@@ -211,7 +190,7 @@ absl::Status OperandBuffers::Poison(int set) {
   TW_RETURN_IF_ERROR(Restore(set));
   for (const Slot& slot : slots_) {
     if (!slot.operand.present || !slot.operand.output) continue;
-    const DeviceBuffer& memory = slot.memory[0];
+    const DeviceMemory& memory = slot.memory[0];
     TW_RETURN_IF_ERROR(
         driver_.Fill8(memory.data(), kGuardPattern, static_cast<size_t>(memory.bytes()), stream_));
     TW_RETURN_IF_ERROR(driver_.Fill8(slot.extent(set), PoisonPattern(slot.operand.desc.dtype),

@@ -11,29 +11,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/driver/device_memory.h"
 #include "runtime/driver/driver.h"
 #include "runtime/worker/candidate.h"
 #include "runtime/worker/wire.h"
 
 namespace tilewright {
-
-// Device memory, freed at the end of its life.
-class DeviceBuffer {
- public:
-  static absl::StatusOr<DeviceBuffer> Allocate(Driver& driver, int64_t bytes);
-  DeviceBuffer() = default;
-  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
-  ~DeviceBuffer();
-
-  std::byte* data() const { return data_; }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  Driver* driver_ = nullptr;
-  std::byte* data_ = nullptr;
-  int64_t bytes_ = 0;
-};
 
 // Fill and compare on the device with the support kernels.
 class SupportLauncher {
@@ -59,7 +42,7 @@ class SupportLauncher {
   Driver& driver_;
   const CudaStream stream_;
   std::map<std::string, std::shared_ptr<const WorkerKernel>> kernels_;
-  DeviceBuffer result_;
+  DeviceMemory result_;
 };
 
 // Inputs come in one or two sets, which samples rotate through; outputs and the working copies of
@@ -87,9 +70,9 @@ class OperandBuffers {
  private:
   struct Slot {
     WireOperand operand;
-    DeviceBuffer memory[2];    // an input's data by set; memory[0] alone where it is written
-    DeviceBuffer pristine[2];  // of a mutated input
-    DeviceBuffer expected[2];  // of an output or a mutated input
+    DeviceMemory memory[2];    // an input's data by set; memory[0] alone where it is written
+    DeviceMemory pristine[2];  // of a mutated input
+    DeviceMemory expected[2];  // of an output or a mutated input
     int64_t offset = 0;        // of the extent in `memory`
     int64_t bytes = 0;         // of the extent
     bool written() const { return operand.output || operand.mutated; }
@@ -110,7 +93,7 @@ class OperandBuffers {
   SupportLauncher& support_;
   int sets_ = 2;
   std::vector<Slot> slots_;
-  DeviceBuffer guard_;                        // what guard zones must look like
+  DeviceMemory guard_;                        // what guard zones must look like
   std::vector<std::vector<void*>> pointers_;  // [set][operand]
 };
 

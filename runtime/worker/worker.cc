@@ -35,7 +35,7 @@ void Worker::Close() {
   timer_.reset();
   buffers_.reset();
   support_.reset();
-  workspace_ = DeviceBuffer();
+  workspace_ = DeviceMemory();
   judged_ = false;
   if (stream_ != nullptr) driver_.DestroyStream(stream_).IgnoreError();
   stream_ = nullptr;
@@ -94,8 +94,8 @@ absl::Status Worker::Open(const OpenRequest& request) {
 
 absl::Status Worker::ReserveWorkspace(int64_t bytes) {
   if (bytes <= workspace_.bytes()) return absl::OkStatus();
-  workspace_ = DeviceBuffer();
-  TW_ASSIGN_OR_RETURN(workspace_, DeviceBuffer::Allocate(driver_, bytes));
+  workspace_ = DeviceMemory();
+  TW_ASSIGN_OR_RETURN(workspace_, DeviceMemory::Allocate(driver_, bytes));
   return absl::OkStatus();
 }
 

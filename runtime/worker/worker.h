@@ -52,7 +52,7 @@ class Worker {
   std::unique_ptr<SupportLauncher> support_;
   std::unique_ptr<OperandBuffers> buffers_;
   std::unique_ptr<KernelTimer> timer_;
-  DeviceBuffer workspace_;
+  DeviceMemory workspace_;
   std::map<int, std::unique_ptr<LoadedCandidate>> candidates_;
   int running_ = -1;
 };
