@@ -9,6 +9,7 @@
 #include <barrier>
 #include <chrono>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -307,6 +308,10 @@ int main(int argc, char** argv) {
     }
   }
   benchmark::Initialize(&argc, argv);
+  if (!TheGpu().status().ok()) {
+    std::cout << "SKIPPED: " << TheGpu().status().message() << "\n";
+    return 0;
+  }
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "runtime/exact_call.h"
 #include "runtime/kernel_loader.h"
 #include "runtime/kernel_store.h"
+#include "runtime/launch_rules.h"
 
 namespace tilewright {
 
