@@ -293,20 +293,20 @@ class CallBuilder {
   CallScope scope_;
 };
 
-// The dtype of input `index` where the first input has `first`: by same_as, else its only dtype,
-// else by the first combination that starts with `first`.
-absl::StatusOr<DType> WorkloadDType(const OpSpec& op, size_t index, DType first) {
-  if (index == 0) return first;
+// The dtype of input `index` where the leading input has `leading`: by same_as, else its only
+// dtype, else by the first combination that has `leading` there.
+absl::StatusOr<DType> WorkloadDType(const OpSpec& op, size_t index, DType leading) {
+  if (index == op.LeadingInput()) return leading;
   const TensorSpec& spec = op.inputs[index];
   for (size_t i = 0; i < index; ++i) {
-    if (op.inputs[i].name == spec.same_as) return WorkloadDType(op, i, first);
+    if (op.inputs[i].name == spec.same_as) return WorkloadDType(op, i, leading);
   }
   if (spec.dtypes.size() == 1) return spec.dtypes[0];
   for (const std::vector<DType>& combo : op.dtype_combos) {
-    if (combo[0] == first) return combo[index];
+    if (combo[op.LeadingInput()] == leading) return combo[index];
   }
   return InvalidArgument(op.name, ": input '", spec.name,
-                         "': its dtype does not follow from that of the first input");
+                         "': its dtype does not follow from that of the leading input");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tilewright {
 // The built-in edge cases of an op, for conformance; none for an op that has none. They are defined
 // beside the op's reference in manifest/references/ as
 //   TILEWRIGHT_EDGE_CASES(GemmFwdOp) { return {...}; }
-// and found by the build-time generator through that marker. No dtypes: all that the first input
+// and found by the build-time generator through that marker. No dtypes: all that the leading input
 // allows. The first case is also run in every layout, so that it should be small.
 std::vector<Workload> BuiltinEdgeCases(std::string_view op);
 

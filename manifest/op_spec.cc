@@ -9,6 +9,13 @@ std::optional<int> OpSpec::ParamIndex(std::string_view param) const {
   return std::nullopt;
 }
 
+size_t OpSpec::LeadingInput() const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtypes.size() > 1) return i;
+  }
+  return 0;
+}
+
 // What a correct kernel that computes in float32 and rounds its result once, or sums in another
 // order, can differ by from the exact result: a few units in the last place of the output.
 Tolerance DefaultTolerance(DType dtype) {

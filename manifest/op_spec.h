@@ -47,8 +47,7 @@ struct Workload {
   std::string label;
   std::vector<std::pair<std::string, Dims>> input_shapes;  // absent optional inputs are left out
   std::vector<std::pair<std::string, ParamValue>> params;
-  std::vector<DType>
-      dtypes;  // the dtype of the first input; the others follow same_as/dtype_combos
+  std::vector<DType> dtypes;  // of the leading input; the others follow same_as/dtype_combos
   int line = 0;
 };
 
@@ -97,6 +96,8 @@ struct OpSpec {
   int input_count() const { return static_cast<int>(inputs.size()); }
   int output_count() const { return static_cast<int>(outputs.size()); }
   std::optional<int> ParamIndex(std::string_view name) const;
+  // The input whose dtype a workload names: the first that may be of several, else the first.
+  size_t LeadingInput() const;
 };
 
 // Default tolerance of an output dtype (zero for integers and bool).

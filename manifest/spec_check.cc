@@ -220,10 +220,11 @@ class SpecChecker {
       const auto normal = NormalizeParam(op_.params[static_cast<size_t>(*index)], value, kMaxRank);
       if (!normal.ok()) return At(Cat(".params.", name), normal.status().message());
     }
-    const std::vector<DType>& allowed = op_.inputs[0].dtypes;
+    const TensorSpec& leading = op_.inputs[op_.LeadingInput()];
+    const std::vector<DType>& allowed = leading.dtypes;
     for (const DType dtype : workload.dtypes) {
       if (std::find(allowed.begin(), allowed.end(), dtype) == allowed.end()) {
-        return At(".dtypes", "'", op_.inputs[0].name, "' does not allow ", DTypeName(dtype));
+        return At(".dtypes", "'", leading.name, "' does not allow ", DTypeName(dtype));
       }
     }
     return std::nullopt;

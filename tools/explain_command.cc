@@ -125,7 +125,7 @@ void AddExplainCommand(CLI::App& app, CliContext& context) {
                  [&context, args] { return RunExplain(context, *args); });
   command->add_option("OP", args->op, "Operator")->required();
   command->add_option("SHAPE", args->shapes, "Input shapes, such as a=128x7168")->required();
-  command->add_option("--dtype", args->dtype, "Dtype of the first input")->required();
+  command->add_option("--dtype", args->dtype, "Dtype of the leading input")->required();
   command->add_option("--param", args->params, "Parameters, such as trans_b=true");
   args->device.AddOptions(*command);
   command->add_flag("--json", args->json, "Print JSON");

@@ -22,7 +22,7 @@ struct NamedCall {
 // Reads a shape file. Each line is a JSON object,
 //   {"op": "GemmFwdOp", "inputs": {"a": [128, 7168], "b": [2112, 7168]}, "dtype": "bfloat16",
 //    "params": {"trans_b": true}}
-// where "dtype" is that of the first input (the others follow the manifest) and "params" may be
+// where "dtype" is that of the leading input (the others follow the manifest) and "params" may be
 // absent; empty lines and lines that start with # are skipped. InvalidArgument reads
 // "file:line: what"; NotFound where the file cannot be read.
 absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,

@@ -156,12 +156,13 @@ class OpValidator {
             " dtypes, got ", combo.size());
       }
     }
-    for (DType dtype : op_.inputs[0].dtypes) {
+    const TensorSpec& leading = op_.inputs[op_.LeadingInput()];
+    for (DType dtype : leading.dtypes) {
       const absl::StatusOr<CallDesc> call = WorkloadCall(op_, op_.workloads[0], dtype);
       if (!call.ok()) {
-        Add(3, 0, "inputs." + op_.inputs[0].name, DTypeName(dtype), ": ", MessageOf(call.status()));
+        Add(3, 0, "inputs." + leading.name, DTypeName(dtype), ": ", MessageOf(call.status()));
       } else if (implemented()) {
-        CheckServed(*call, 3, 0, "inputs." + op_.inputs[0].name);
+        CheckServed(*call, 3, 0, "inputs." + leading.name);
       }
     }
   }

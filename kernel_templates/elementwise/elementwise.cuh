@@ -1,7 +1,8 @@
-// Elementwise operators of one output: a functor of one to four inputs, broadcast and strided.
+// Elementwise operators of one output: a functor of one to four inputs, broadcast and strided. The
+// functors live in the files that include this one, a family each.
 //
 // Config:
-//   Functor            see functors.cuh
+//   Functor            see functor.cuh
 //   kThreads, kUnroll  vectors a thread loads before it stores the first
 //   kVector            elements a vector; all of its bytes lie together in each operand that is
 //                      neither scalar nor, at kVector == 1, strided
@@ -14,7 +15,7 @@
 
 #include "device/cluster.cuh"
 #include "device/ldst.cuh"
-#include "elementwise/functors.cuh"
+#include "elementwise/functor.cuh"
 #include "elementwise/params.cuh"
 
 namespace tilewright {
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(Config::kThreads)
     ElementwiseKernel(const __grid_constant__ typename ElementwiseTraits<Config>::Params p) {
   using Index = typename ElementwiseTraits<Config>::Index;
   constexpr Index kTile = Config::kThreads * Config::kUnroll;
-  const typename Config::Functor functor(p.scalars);
+  const auto functor = MakeFunctor<typename Config::Functor>(p.scalars);
   WaitForPriorGrids();
   const Index first = static_cast<Index>(blockIdx.x) * kTile + threadIdx.x;
   if constexpr (Config::kPersistent) {

@@ -47,22 +47,23 @@ Geometry VectorGeometry(const ElementwiseProblem& problem, const ElementwisePlan
   return g;
 }
 
-std::vector<KernelSpec> KernelsOf(std::string_view functor, const ElementwiseProblem& problem,
-                                  const Geometry& g) {
+std::vector<KernelSpec> KernelsOf(const ElementwiseOperator& op, const CallDesc& call,
+                                  const ElementwiseProblem& problem, const Geometry& g) {
   const auto flag = [](bool value) { return value ? "true" : "false"; };
   KernelSpec spec;
-  spec.template_file = "elementwise/elementwise.cuh";
+  spec.template_file = op.file;
   spec.entry = "tilewright::ElementwiseKernel";
-  spec.constants = {{"using Functor", Cat("tilewright::", functor, "<",
-                                          StorageTypeName(problem.views[0].dtype), ">")},
-                    {"int kThreads", Cat(g.threads)},
-                    {"int kUnroll", Cat(g.unroll)},
-                    {"int kVector", Cat(g.vector)},
-                    {"int kScalarMask", Cat(g.scalar_mask)},
-                    {"int kRank", Cat(g.rank)},
-                    {"bool kWide", flag(g.wide)},
-                    {"bool kPersistent", flag(g.blocks_per_sm > 0)},
-                    {"bool kStreaming", flag(g.streaming)}};
+  const DType dtype = problem.views[static_cast<size_t>(op.typed_by)].dtype;
+  spec.constants = {
+      {"using Functor", Cat("tilewright::", op.FunctorOf(call), "<", StorageTypeName(dtype), ">")},
+      {"int kThreads", Cat(g.threads)},
+      {"int kUnroll", Cat(g.unroll)},
+      {"int kVector", Cat(g.vector)},
+      {"int kScalarMask", Cat(g.scalar_mask)},
+      {"int kRank", Cat(g.rank)},
+      {"bool kWide", flag(g.wide)},
+      {"bool kPersistent", flag(g.blocks_per_sm > 0)},
+      {"bool kStreaming", flag(g.streaming)}};
   return {spec};
 }
 
@@ -239,8 +240,7 @@ class VectorVariant : public Variant {
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const ElementwiseProblem problem = op_.problem(call);
-    return KernelsOf(op_.functor, problem,
-                     VectorGeometry(problem, PlanElementwise(problem), config));
+    return KernelsOf(op_, call, problem, VectorGeometry(problem, PlanElementwise(problem), config));
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
                                  const DeviceProfile& device) const override {
@@ -282,7 +282,7 @@ class PortableVariant : public Variant {
     return {std::string(name()), {{"threads", kPortableThreads}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config&) const override {
-    return KernelsOf(op_.functor, op_.problem(call), Geometry());
+    return KernelsOf(op_, call, op_.problem(call), Geometry());
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config&,
                                  const DeviceProfile& device) const override {
@@ -301,17 +301,20 @@ class ElementwiseRecipe : public Recipe {
 
   std::span<const ProblemField> fields() const override {
     using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 5> fields = {{{"elements", Kind::kBucket},
+    static const std::array<ProblemField, 6> fields = {{{"elements", Kind::kBucket},
                                                         {"rank", Kind::kClass},
                                                         {"vector", Kind::kClass},
                                                         {"scalar_mask", Kind::kClass},
-                                                        {"wide", Kind::kClass}}};
-    return fields;
+                                                        {"wide", Kind::kClass},
+                                                        {"form", Kind::kClass}}};
+    return std::span(fields).first(op_.form == nullptr ? 5 : 6);
   }
   ProblemFields Describe(const CallDesc& call) const override {
     const ElementwisePlan plan = PlanElementwise(op_.problem(call));
-    return {PowerOfTwoBucket(plan.elements, 1), plan.rank, plan.vector, plan.scalar_mask,
-            plan.wide};
+    ProblemFields values = {PowerOfTwoBucket(plan.elements, 1), plan.rank, plan.vector,
+                            plan.scalar_mask, plan.wide};
+    if (op_.form != nullptr) values.push_back(op_.form(call));
+    return values;
   }
   std::span<const Variant* const> variants() const override { return variants_; }
 

@@ -34,9 +34,24 @@ struct ElementwiseProblem {
 // The view of a whole operand, broadcast to `shape` as NumPy does.
 ElementwiseView BroadcastView(const CallDesc& call, int operand, const Dims& shape);
 
+// The output, then every input that is present, each broadcast to the output; the first parameters
+// as scalars: integers where the output is of an integer dtype, else floats. Null leaves 0.
+ElementwiseProblem BroadcastProblem(const CallDesc& call);
+
 struct ElementwiseOperator {
-  std::string_view functor;  // class template in functors.cuh, over the output's type
-  ElementwiseProblem (*problem)(const CallDesc& call);
+  std::string_view file;          // "elementwise/add.cuh"
+  std::string_view functor = {};  // class template there, over one element type
+  ElementwiseProblem (*problem)(const CallDesc& call) = BroadcastProblem;
+  int typed_by = 0;  // the view whose dtype the functor takes: 0 is the output
+  // The functor by the call, for operators that have several; null: `functor`. Parameters that
+  // choose one must be in `form`.
+  std::string_view (*choose)(const CallDesc& call) = nullptr;
+  // A code of what parameters choose between functors, part of the problem; null: nothing.
+  int64_t (*form)(const CallDesc& call) = nullptr;
+
+  std::string_view FunctorOf(const CallDesc& call) const {
+    return choose == nullptr ? functor : choose(call);
+  }
 };
 
 std::unique_ptr<Recipe> MakeElementwiseRecipe(const ElementwiseOperator& op);

@@ -8,10 +8,11 @@ namespace tilewright {
 
 inline constexpr int kElementwiseScalars = 2;
 
-// A functor's run-time constant: a float or an integer, by the functor's choice.
+// A functor's run-time constant: a float, an integer or two narrow floats, by the functor's choice.
 union ElementwiseScalar {
   double f;
   long long i;
+  float pair[2];
 };
 
 template <bool kWide>

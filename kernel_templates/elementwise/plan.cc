@@ -55,6 +55,27 @@ ElementwiseView BroadcastView(const CallDesc& call, int operand, const Dims& sha
   return view;
 }
 
+ElementwiseProblem BroadcastProblem(const CallDesc& call) {
+  const int output = static_cast<int>(call.operands.size()) - 1;
+  ElementwiseProblem problem;
+  problem.shape = call.operands.back().desc.shape;
+  problem.views.push_back(BroadcastView(call, output, problem.shape));
+  for (int i = 0; i < output; ++i) {
+    if (call.input(i).present) problem.views.push_back(BroadcastView(call, i, problem.shape));
+  }
+  const bool integer = IsInteger(problem.views[0].dtype);
+  for (size_t i = 0; i < std::min(call.params.size(), problem.scalars.size()); ++i) {
+    const ParamValue& param = call.params[i];
+    if (param.is_null()) continue;
+    if (integer) {
+      problem.scalars[i].i = param.as_int();
+    } else {
+      problem.scalars[i].f = param.as_float();
+    }
+  }
+  return problem;
+}
+
 ElementwisePlan PlanElementwise(const ElementwiseProblem& problem) {
   ElementwisePlan plan;
   LayoutDims dims = DimsOf(problem);

@@ -1,21 +1,11 @@
 #include <cmath>
 
 #include "manifest/edge_cases.h"
-#include "manifest/references/element_access.h"
+#include "manifest/references/elementwise_map.h"
 #include "manifest/status.h"
 
 namespace tilewright {
 namespace {
-
-// The offset of an operand that broadcasts to `coordinates` of the output.
-int64_t BroadcastOffset(const TensorDesc& desc, const Dims& coordinates) {
-  const int skipped = coordinates.rank() - desc.rank();
-  int64_t offset = 0;
-  for (int axis = 0; axis < desc.rank(); ++axis) {
-    if (desc.shape[axis] != 1) offset += coordinates[skipped + axis] * desc.strides[axis];
-  }
-  return offset;
-}
 
 // a + alpha * b in an integer dtype, wrapping; a or (alpha and b) for bool.
 int64_t AddExact(DType dtype, int64_t a, int64_t alpha, int64_t b) {
@@ -58,24 +48,6 @@ TILEWRIGHT_REFERENCE(AddFwdOp)
   return absl::OkStatus();
 }
 
-// silu(x[:, :N]) * x[:, N:].
-TILEWRIGHT_REFERENCE(SiluAndMulFwdOp)
-(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
- std::span<RefScalar> values) {
-  const TensorDesc& x = call.call->input(0).desc;
-  const int64_t n = call.call->output(0).desc.shape[1];
-  for (size_t i = 0; i < elements.size(); ++i) {
-    const int64_t row = elements[i] / n;
-    const int64_t column = elements[i] % n;
-    const double gate =
-        LoadAsDouble(call.inputs[0].data, x.dtype, row * x.strides[0] + column * x.strides[1]);
-    const double up = LoadAsDouble(call.inputs[0].data, x.dtype,
-                                   row * x.strides[0] + (n + column) * x.strides[1]);
-    values[i].f = gate / (1 + std::exp(-gate)) * up;
-  }
-  return absl::OkStatus();
-}
-
 TILEWRIGHT_EDGE_CASES(AddFwdOp) {
   struct Problem {
     const char* label;
@@ -108,24 +80,6 @@ TILEWRIGHT_EDGE_CASES(AddFwdOp) {
     if (problem.alpha.kind() == ParamValue::Kind::kFloat) {
       entry.dtypes = {DType::kFloat16, DType::kBFloat16, DType::kFloat32};
     }
-  }
-  return cases;
-}
-
-TILEWRIGHT_EDGE_CASES(SiluAndMulFwdOp) {
-  struct Problem {
-    const char* label;
-    int64_t m, n;
-  };
-  constexpr Problem kProblems[] = {
-      {"primes", 7, 61},     {"one", 1, 1},          {"one-column", 97, 1}, {"row-of-46", 9, 46},
-      {"plus-one", 3, 4097}, {"minus-one", 3, 1023}, {"long", 2, 100003},   {"many-rows", 70001, 4},
-      {"no-rows", 0, 4},     {"no-columns", 5, 0}};
-  std::vector<Workload> cases;
-  for (const auto& [label, m, n] : kProblems) {
-    Workload& entry = cases.emplace_back();
-    entry.label = label;
-    entry.input_shapes = {{"x", Dims{m, 2 * n}}};
   }
   return cases;
 }

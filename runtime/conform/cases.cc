@@ -103,11 +103,11 @@ absl::StatusOr<std::vector<ConformCase>> ConformCases(const OpSpec& op) {
       cases.push_back(std::move(entry));
     }
   }
+  const std::vector<DType>& allowed = op.inputs[op.LeadingInput()].dtypes;
   const std::vector<Workload> edges = BuiltinEdgeCases(op.name);
   for (size_t i = 0; i < edges.size(); ++i) {
-    const std::vector<DType>& dtypes =
-        edges[i].dtypes.empty() ? op.inputs[0].dtypes : edges[i].dtypes;
-    for (const DType dtype : op.inputs[0].dtypes) {
+    const std::vector<DType>& dtypes = edges[i].dtypes.empty() ? allowed : edges[i].dtypes;
+    for (const DType dtype : allowed) {
       if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) continue;
       TW_ASSIGN_OR_RETURN(ConformCase entry,
                           MakeCase(op, edges[i], dtype, "edge/" + edges[i].label));

@@ -22,7 +22,7 @@ struct ConformCase {
 };
 
 // The workloads at each of their dtypes, then the edge cases at each of theirs (no dtypes: all that
-// the first input allows). The first edge case is also run in every layout: "+misaligned" (each
+// the leading input allows). The first edge case is also run in every layout: "+misaligned" (each
 // operand one element past an aligned address), "+padded" (rows apart), "+gapped" (every stride
 // doubled), "+transposed" (axes stored in reverse order), "+expanded" (the first axis of every
 // input of stride 0).

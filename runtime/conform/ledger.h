@@ -23,7 +23,7 @@ std::string_view VerdictName(Verdict verdict);
 struct LedgerRow {
   std::string op;
   std::string case_name;  // "workload/llama-8b-prefill", "edge/primes+padded"
-  std::string dtype;      // of the first input
+  std::string dtype;      // of the leading input
   std::string config;     // Config::ToJson()
   std::string device;     // DeviceProfile::Key()
   std::string choice;     // "default", "candidate", "served"

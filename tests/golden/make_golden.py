@@ -3,7 +3,7 @@
 Usage: python3 make_golden.py [FOLDER]   (needs PyTorch; runs on the CPU)
 
 Each file holds cases of one operator: normalised parameters in the manifest's order, operands as
-dtype, shape and little-endian bytes in hex.
+dtype, shape and little-endian bytes in hex; null for an absent input.
 """
 import json
 import math
@@ -11,6 +11,8 @@ import pathlib
 import sys
 
 import torch
+
+from elementwise_golden import elementwise_ops
 
 F = torch.nn.functional
 INF, NAN = math.inf, math.nan
@@ -27,8 +29,8 @@ def pack(tensor):
 
 
 def case(name, params, inputs, output):
-    return {"case": name, "params": params, "inputs": [pack(t) for t in inputs],
-            "output": pack(output)}
+    return {"case": name, "params": params,
+            "inputs": [None if t is None else pack(t) for t in inputs], "output": pack(output)}
 
 
 def randn(shape, dtype, seed):
@@ -144,7 +146,7 @@ def silu_and_mul_cases():
 
 
 OPS = {"GemmFwdOp": gemm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
-       "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases}
+       "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case)
 
 
 def main():

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "kernel_templates/embedded.h"
+#include "manifest/edge_cases.h"
 #include "runtime/compiler.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
@@ -51,7 +53,7 @@ DeviceProfile ProfileFor(std::string_view arch) {
 
 TEST_F(CompileTest, DeviceHeadersStandAlone) {
   for (std::string_view header : {"base", "fast_divmod", "types", "packet", "ldst", "ldst_if",
-                                  "math", "warp", "cluster", "reduce"}) {
+                                  "math", "nan_math", "warp", "cluster", "reduce"}) {
     for (std::string_view arch : kArchitectures) {
       const std::string path = std::string("device/") + std::string(header) + ".cuh";
       const auto closure = TemplateSet::Builtin().Closure(path);
@@ -95,6 +97,63 @@ TEST_F(CompileTest, DefaultsOfAllWorkloadsOnAllArchitectures) {
     }
   }
   EXPECT_GE(workloads, 25);
+}
+
+// Guards: every elementwise functor compiles on the oldest and the main architecture: vectors of
+// the first workload at each dtype of a kind, and the kernel for any layout at the leading one.
+TEST_F(CompileTest, EveryElementwiseFunctor) {
+  struct Sample {
+    DType dtype;
+    std::string_view arch;
+  };
+  constexpr Sample kSamples[] = {{DType::kBFloat16, "sm_80"}, {DType::kFloat16, "sm_90a"},
+                                 {DType::kFloat32, "sm_90a"}, {DType::kBool, "sm_90a"},
+                                 {DType::kInt8, "sm_90a"},    {DType::kInt64, "sm_80"}};
+  std::set<std::pair<std::string, std::string>> done;
+  int operators = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.family != "elementwise") continue;
+    ++operators;
+    const auto recipe = MakeBuiltinRecipe(op.name);
+    ASSERT_NE(recipe, nullptr) << op.name;
+    const std::vector<DType>& allowed = op.inputs[op.LeadingInput()].dtypes;
+    for (const auto& [dtype, arch] : kSamples) {
+      if (std::find(allowed.begin(), allowed.end(), dtype) == allowed.end()) continue;
+      const auto call = WorkloadCall(op, op.workloads[0], dtype);
+      ASSERT_TRUE(call.ok()) << call.status();
+      const DeviceProfile device = ProfileFor(arch);
+      for (const Variant* variant : recipe->variants()) {
+        if (variant->name() == "portable" && dtype != allowed[0]) continue;
+        for (const KernelSpec& spec : variant->Kernels(*call, variant->Default(*call, device))) {
+          if (done.emplace(spec.Source(), arch).second) ExpectCompiles(spec, arch);
+        }
+      }
+    }
+  }
+  EXPECT_GE(operators, 67);
+}
+
+// Guards: the functors that a parameter or an absent input chooses.
+TEST_F(CompileTest, ChosenElementwiseFunctors) {
+  std::set<std::string> functors;
+  for (const std::string_view name : {"GeluFwdOp", "DivFwdOp", "ClampFwdOp"}) {
+    const OpSpec& op = *Manifest::FindBuiltin(name);
+    const auto recipe = MakeBuiltinRecipe(name);
+    for (const Workload& edge : BuiltinEdgeCases(name)) {
+      const auto call = WorkloadCall(op, edge, DType::kFloat32);
+      ASSERT_TRUE(call.ok()) << call.status();
+      const Variant* portable = recipe->variants().back();
+      for (std::string_view arch : {"sm_80", "sm_90a"}) {
+        const DeviceProfile device = ProfileFor(arch);
+        for (const KernelSpec& spec : portable->Kernels(*call, portable->Default(*call, device))) {
+          if (functors.insert(spec.constants[0].second + std::string(arch)).second) {
+            ExpectCompiles(spec, arch);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(functors.size(), 2 * (2 + 3 + 3));
 }
 
 TEST_F(CompileTest, OtherLayoutsAndDtypes) {

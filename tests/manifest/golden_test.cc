@@ -1,7 +1,9 @@
 // The references against the vectors that tests/golden/make_golden.py got from PyTorch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -87,6 +89,11 @@ struct Case {
 
 void Load(const json& entry, bool spread, Case& result) {
   for (const json& tensor : entry.at("inputs")) {
+    if (tensor.is_null()) {
+      result.inputs.emplace_back().operand.present = false;
+      result.call.operands.push_back(result.inputs.back().operand);
+      continue;
+    }
     result.inputs.push_back(spread ? Spread(Read(tensor)) : Read(tensor));
     result.call.operands.push_back(result.inputs.back().operand);
   }
@@ -165,15 +172,31 @@ TEST_P(GoldenTest, ReferenceEqualsPyTorch) {
   }
 }
 
+// The operators that have vectors.
+std::vector<std::string> GoldenOps() {
+  std::vector<std::string> ops;
+  const auto folder = std::string(TILEWRIGHT_SOURCE_DIR) + "/tests/golden";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") ops.push_back(entry.path().stem().string());
+  }
+  std::sort(ops.begin(), ops.end());
+  return ops;
+}
+
 INSTANTIATE_TEST_SUITE_P(AllOps, GoldenTest,
-                         testing::Combine(testing::Values("GemmFwdOp", "RMSNormFwdOp",
-                                                          "SoftmaxFwdOp", "AddFwdOp",
-                                                          "SiluAndMulFwdOp"),
-                                          testing::Bool()),
+                         testing::Combine(testing::ValuesIn(GoldenOps()), testing::Bool()),
                          [](const auto& info) {
                            return std::get<0>(info.param) +
                                   (std::get<1>(info.param) ? "_strided" : "_dense");
                          });
+
+// Guards: no operator is without vectors.
+TEST(GoldenVectors, CoverEveryOperator) {
+  const std::vector<std::string> ops = GoldenOps();
+  for (const std::string_view name : Manifest::BuiltinNames()) {
+    EXPECT_TRUE(std::binary_search(ops.begin(), ops.end(), name)) << name;
+  }
+}
 
 // Guards: a fractional alpha with integers is refused, as PyTorch refuses it.
 TEST(ReferenceTest, FractionalAlphaOfIntegersIsAnError) {

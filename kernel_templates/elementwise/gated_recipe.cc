@@ -1,4 +1,4 @@
-// SiluAndMulFwdOp: silu(x[:, :N]) * x[:, N:].
+// Gated activations: activation(x[:, :N]) * x[:, N:].
 #include <bit>
 
 #include "kernel_templates/elementwise/elementwise_recipe.h"
@@ -7,7 +7,7 @@ namespace tilewright {
 namespace {
 
 // Operands: x of (M, 2N), output of (M, N). Both halves are views of x.
-ElementwiseProblem SiluAndMulProblem(const CallDesc& call) {
+ElementwiseProblem GatedProblem(const CallDesc& call) {
   const Operand& x = call.operands[0];
   const Dims& shape = call.operands[1].desc.shape;
   ElementwiseView gate{0, 0, x.desc.dtype, x.desc.strides, x.alignment};
@@ -21,10 +21,16 @@ ElementwiseProblem SiluAndMulProblem(const CallDesc& call) {
   return problem;
 }
 
+std::unique_ptr<Recipe> MakeGatedRecipe(std::string_view functor) {
+  return MakeElementwiseRecipe({"elementwise/gated.cuh", functor, GatedProblem});
+}
+
 }  // namespace
 
-TILEWRIGHT_RECIPE(SiluAndMulFwdOp) {
-  return MakeElementwiseRecipe({"SiluMulFunctor", SiluAndMulProblem});
-}
+TILEWRIGHT_RECIPE(SiluAndMulFwdOp) { return MakeGatedRecipe("SiluMulFunctor"); }
+
+TILEWRIGHT_RECIPE(GeluAndMulFwdOp) { return MakeGatedRecipe("GeluMulFunctor"); }
+
+TILEWRIGHT_RECIPE(GeluTanhAndMulFwdOp) { return MakeGatedRecipe("GeluTanhMulFunctor"); }
 
 }  // namespace tilewright

@@ -1,0 +1,54 @@
+// What functors are made of. A functor states its inputs' and its output's element types and maps
+// compute values to a compute value. One with run-time constants takes them at construction; one
+// without has no constructor.
+#ifndef TILEWRIGHT_ELEMENTWISE_FUNCTOR_CUH_
+#define TILEWRIGHT_ELEMENTWISE_FUNCTOR_CUH_
+
+#include "device/math.cuh"
+#include "elementwise/params.cuh"
+
+namespace tilewright {
+
+// Inputs and output of one type.
+template <class T, int kInputCount>
+struct HomogeneousFunctor {
+  static constexpr int kInputs = kInputCount;
+  template <int kInput>
+  using Input = T;
+  using Output = T;
+};
+
+// Inputs of one type, bool as the output.
+template <class T, int kInputCount>
+struct PredicateFunctor {
+  static constexpr int kInputs = kInputCount;
+  template <int kInput>
+  using Input = T;
+  using Output = bool8;
+};
+
+// Input kBool is bool; the others and the output are of one type.
+template <class T, int kInputCount, int kBool>
+struct SelectingFunctor {
+  static constexpr int kInputs = kInputCount;
+  template <int kInput>
+  using Input = Conditional<kInput == kBool, bool8, T>;
+  using Output = T;
+};
+
+// The unsigned type in which integers of type T are added and multiplied: they wrap.
+template <class T>
+using WrappingType = Conditional<sizeof(T) == 8, uint64_t, uint32_t>;
+
+template <class Functor>
+__device__ __forceinline__ Functor MakeFunctor(const ElementwiseScalar* scalars) {
+  if constexpr (__is_constructible(Functor, const ElementwiseScalar*)) {
+    return Functor(scalars);
+  } else {
+    return Functor{};
+  }
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_ELEMENTWISE_FUNCTOR_CUH_

@@ -1,0 +1,166 @@
+// Functions of one element.
+#ifndef TILEWRIGHT_ELEMENTWISE_UNARY_CUH_
+#define TILEWRIGHT_ELEMENTWISE_UNARY_CUH_
+
+#include "elementwise/elementwise.cuh"
+
+namespace tilewright {
+
+// The functions of libdevice are within 2 units in the last place.
+template <class T>
+struct ExpFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return expf(x); }
+};
+template <class T>
+struct Expm1Functor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return expm1f(x); }
+};
+template <class T>
+struct LogFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return logf(x); }
+};
+template <class T>
+struct Log1pFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return log1pf(x); }
+};
+template <class T>
+struct SqrtFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return sqrtf(x); }
+};
+template <class T>
+struct RsqrtFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return rsqrtf(x); }
+};
+template <class T>
+struct SinFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return sinf(x); }
+};
+template <class T>
+struct CosFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return cosf(x); }
+};
+template <class T>
+struct ErfFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return erff(x); }
+};
+template <class T>
+struct TanhFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return tanhf(x); }
+};
+template <class T>
+struct SigmoidFunctor : HomogeneousFunctor<T, 1> {
+  __device__ __forceinline__ float operator()(float x) const { return Rcp(1.0f + expf(-x)); }
+};
+
+// Integers are whole already.
+template <class T>
+struct FloorFunctor : HomogeneousFunctor<T, 1> {
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    if constexpr (kIsInteger<T>) {
+      return x;
+    } else {
+      return floorf(x);
+    }
+  }
+};
+template <class T>
+struct CeilFunctor : HomogeneousFunctor<T, 1> {
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    if constexpr (kIsInteger<T>) {
+      return x;
+    } else {
+      return ceilf(x);
+    }
+  }
+};
+template <class T>
+struct TruncFunctor : HomogeneousFunctor<T, 1> {
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    if constexpr (kIsInteger<T>) {
+      return x;
+    } else {
+      return truncf(x);
+    }
+  }
+};
+
+// Half to even, at a number of decimals: scalar 0 is the power of ten to multiply by before
+// rounding and to divide by after, scalar 1 the one the other way around. One of them is 1.
+template <class T>
+struct RoundFunctor : HomogeneousFunctor<T, 1> {
+  float up, down;
+  __device__ __forceinline__ explicit RoundFunctor(const ElementwiseScalar* scalars)
+      : up(static_cast<float>(scalars[0].f)), down(static_cast<float>(scalars[1].f)) {}
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    if constexpr (kIsInteger<T>) {
+      return x;
+    } else {
+      return rintf(x * up / down) * down / up;
+    }
+  }
+};
+
+// Integers wrap: the magnitude of the least is itself.
+template <class T>
+struct AbsFunctor : HomogeneousFunctor<T, 1> {
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    if constexpr (kIsInteger<T>) {
+      return x < 0 ? static_cast<C>(-static_cast<WrappingType<T>>(x)) : x;
+    } else {
+      return fabsf(x);
+    }
+  }
+};
+template <class T>
+struct NegFunctor : HomogeneousFunctor<T, 1> {
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    if constexpr (kIsInteger<T>) {
+      return static_cast<C>(-static_cast<WrappingType<T>>(x));
+    } else {
+      return -x;
+    }
+  }
+};
+// 0 for NaN, as torch has it.
+template <class T>
+struct SignFunctor : HomogeneousFunctor<T, 1> {
+  template <class C>
+  __device__ __forceinline__ C operator()(C x) const {
+    return static_cast<C>((x > C{0}) - (x < C{0}));
+  }
+};
+
+// Integers give float.
+template <class T>
+struct ReciprocalFunctor : HomogeneousFunctor<T, 1> {
+  using Output = Conditional<kIsInteger<T>, float, T>;
+  template <class C>
+  __device__ __forceinline__ float operator()(C x) const {
+    return Rcp(static_cast<float>(x));
+  }
+};
+
+// NaN, +inf and -inf become scalar 0 and the halves of scalar 1.
+template <class T>
+struct NanToNumFunctor : HomogeneousFunctor<T, 1> {
+  float nan, positive, negative;
+  __device__ __forceinline__ explicit NanToNumFunctor(const ElementwiseScalar* scalars)
+      : nan(static_cast<float>(scalars[0].f)),
+        positive(scalars[1].pair[0]),
+        negative(scalars[1].pair[1]) {}
+  __device__ __forceinline__ float operator()(float x) const {
+    if (x != x) return nan;
+    if (fabsf(x) != BitsToFloat(0x7f800000)) return x;
+    return x > 0 ? positive : negative;
+  }
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_ELEMENTWISE_UNARY_CUH_

@@ -1,0 +1,70 @@
+#include <cmath>
+
+#include "manifest/references/elementwise_map.h"
+
+namespace tilewright {
+namespace {
+
+// activation(x[:, :N]) * x[:, N:].
+template <class Activation>
+absl::Status MapGated(const ReferenceCall& call, std::span<const int64_t> elements,
+                      std::span<RefScalar> values, Activation activation) {
+  const TensorDesc& x = call.call->input(0).desc;
+  const int64_t n = call.call->output(0).desc.shape[1];
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const int64_t row = elements[i] / n;
+    const int64_t column = elements[i] % n;
+    const double gate =
+        LoadAsDouble(call.inputs[0].data, x.dtype, row * x.strides[0] + column * x.strides[1]);
+    const double up = LoadAsDouble(call.inputs[0].data, x.dtype,
+                                   row * x.strides[0] + (n + column) * x.strides[1]);
+    values[i].f = activation(gate) * up;
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Workload> GatedEdges() {
+  struct Problem {
+    const char* label;
+    int64_t m, n;
+  };
+  constexpr Problem kProblems[] = {
+      {"primes", 7, 61},     {"one", 1, 1},          {"one-column", 97, 1}, {"row-of-46", 9, 46},
+      {"plus-one", 3, 4097}, {"minus-one", 3, 1023}, {"long", 2, 100003},   {"many-rows", 70001, 4},
+      {"no-rows", 0, 4},     {"no-columns", 5, 0}};
+  std::vector<Workload> cases;
+  for (const auto& [label, m, n] : kProblems) {
+    Workload& entry = cases.emplace_back();
+    entry.label = label;
+    entry.input_shapes = {{"x", Dims{m, 2 * n}}};
+  }
+  return cases;
+}
+
+}  // namespace
+
+TILEWRIGHT_REFERENCE(SiluAndMulFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  return MapGated(call, elements, values, [](double g) { return g / (1 + std::exp(-g)); });
+}
+TILEWRIGHT_EDGE_CASES(SiluAndMulFwdOp) { return GatedEdges(); }
+
+TILEWRIGHT_REFERENCE(GeluAndMulFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  return MapGated(call, elements, values,
+                  [](double g) { return 0.5 * g * (1 + std::erf(g * M_SQRT1_2)); });
+}
+TILEWRIGHT_EDGE_CASES(GeluAndMulFwdOp) { return GatedEdges(); }
+
+TILEWRIGHT_REFERENCE(GeluTanhAndMulFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  return MapGated(call, elements, values, [](double g) {
+    return 0.5 * g * (1 + std::tanh(std::sqrt(2 / M_PI) * (g + 0.044715 * g * g * g)));
+  });
+}
+TILEWRIGHT_EDGE_CASES(GeluTanhAndMulFwdOp) { return GatedEdges(); }
+
+}  // namespace tilewright
