@@ -19,9 +19,11 @@ TEST(TuningGpuTest, TunesEveryOperator) {
   auto cache = Cache::Open({});
   ASSERT_TRUE(cache.ok());
   KernelStore kernels(TemplateSet::Builtin(), cache->get(), NvrtcCompiler());
+  int tuned = 0;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
     const auto recipe = MakeBuiltinRecipe(op.name);
-    if (recipe == nullptr || op.status != OpStatus::kImplemented) continue;
+    if (recipe == nullptr) continue;
+    ++tuned;
     const auto call = WorkloadCall(op, op.workloads.front(), op.workloads.front().dtypes.front());
     ASSERT_TRUE(call.ok()) << call.status();
     TuningOptions options;
@@ -36,6 +38,7 @@ TEST(TuningGpuTest, TunesEveryOperator) {
           << op.name << " " << trial.config.ToJson() << ": " << trial.error;
     }
   }
+  EXPECT_GE(tuned, 5);
 }
 
 }  // namespace
