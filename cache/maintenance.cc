@@ -30,7 +30,9 @@ absl::StatusOr<std::unique_ptr<Store>> OpenForeign(const std::string& path) {
     return store.status();
   }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> salvaged, Store::OpenMemory());
-  TW_RETURN_IF_ERROR(Salvage(path, path + "-wal", *salvaged).status());
+  TW_ASSIGN_OR_RETURN(const int64_t rows, Salvage(path, path + "-wal", *salvaged));
+  if (rows == 0)
+    return InvalidArgument("kernel cache: ", path, " holds no readable row of a cache");
   return salvaged;
 }
 

@@ -43,14 +43,19 @@ LayoutDims Collapse(const LayoutDims& dims) {
   LayoutDims result;
   for (const LayoutDim& dim : dims) {
     if (dim.extent == 1) continue;
+    // Extents beside one of 0, and strides past the last element, may be beyond any product.
+    int64_t merged = 0;
     const auto continues = [&](const LayoutDim& inner) {
+      if (__builtin_mul_overflow(inner.extent, dim.extent, &merged)) return false;
       for (size_t i = 0; i < dim.strides.size(); ++i) {
-        if (dim.strides[i] != inner.strides[i] * inner.extent) return false;
+        int64_t next = 0;
+        if (__builtin_mul_overflow(inner.strides[i], inner.extent, &next)) return false;
+        if (dim.strides[i] != next) return false;
       }
       return true;
     };
     if (!result.empty() && continues(result.back())) {
-      result.back().extent *= dim.extent;
+      result.back().extent = merged;
     } else {
       result.push_back(dim);
     }

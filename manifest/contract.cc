@@ -1,5 +1,6 @@
 // MakeCall, InferCall and WorkloadCall: an operator's contract, checked in the order in which the
 // facts depend on each other: inputs, params, dtypes, patterns, rules, outputs.
+#include <algorithm>
 #include <charconv>
 
 #include "manifest/call_scope.h"
@@ -45,6 +46,7 @@ class CallBuilder {
       absent.present = false;
       call_.operands.push_back(i < inputs.size() ? inputs[i] : absent);
       TW_RETURN_IF_ERROR(CheckInput(op_.inputs[i], call_.operands.back()));
+      if (call_.operands.back().present) call_.operands.back().desc.SettleUnusedStrides();
     }
     TW_RETURN_IF_ERROR(BindParams(params, call_));
     for (size_t i = 0; i < op_.inputs.size(); ++i) {
@@ -82,6 +84,7 @@ class CallBuilder {
                                desc.shape.ToString(), " with strides ", desc.strides.ToString());
       }
       call_.operands.push_back(outputs[i]);
+      call_.operands.back().desc.SettleUnusedStrides();
     }
     return absl::OkStatus();
   }
@@ -133,6 +136,10 @@ class CallBuilder {
                          const Operand& operand) const {
     const TensorDesc& desc = operand.desc;
     const auto where = [&] { return Cat(op_.name, ": ", role, " '", spec.name, "': "); };
+    if (desc.shape.truncated() || desc.strides.truncated()) {
+      return InvalidArgument(where(), "expected at most ", kMaxRank, " dimensions, got ",
+                             desc.shape.ToString(), " with strides ", desc.strides.ToString());
+    }
     if (desc.strides.rank() != desc.rank()) {
       return InvalidArgument(where(), "expected ", desc.rank(), " strides for shape ",
                              desc.shape.ToString(), ", got ", desc.strides.ToString());
@@ -309,6 +316,22 @@ absl::StatusOr<DType> WorkloadDType(const OpSpec& op, size_t index, DType leadin
                          "': its dtype does not follow from that of the leading input");
 }
 
+absl::Status CheckInputNames(const OpSpec& op, const Workload& workload) {
+  for (size_t i = 0; i < workload.input_shapes.size(); ++i) {
+    const std::string& name = workload.input_shapes[i].first;
+    const bool known = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                   [&](const TensorSpec& spec) { return spec.name == name; });
+    if (!known) {
+      return InvalidArgument(op.name, ": no input '", name, "'; it has ", TensorNames(op.inputs));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (workload.input_shapes[j].first != name) continue;
+      return InvalidArgument(op.name, ": input '", name, "' is given twice");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<CallDesc> MakeCall(const OpSpec& op, std::span<const Operand> inputs,
@@ -330,6 +353,7 @@ absl::StatusOr<CallDesc> InferCall(const OpSpec& op, std::span<const Operand> in
 
 absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload, DType dtype) {
   absl::InlinedVector<Operand, 8> inputs;
+  TW_RETURN_IF_ERROR(CheckInputNames(op, workload));
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     const TensorSpec& spec = op.inputs[i];
     Operand operand;
@@ -345,7 +369,7 @@ absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload
   std::vector<NamedParam> params;
   for (const auto& [name, value] : workload.params) params.push_back({name, value});
   absl::StatusOr<CallDesc> call = InferCall(op, inputs, params);
-  if (call.ok()) return call;
+  if (call.ok() || workload.label.empty()) return call;
   return InvalidArgument("workload '", workload.label, "' at ", DTypeName(dtype), ": ",
                          call.status().message());
 }

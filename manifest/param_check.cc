@@ -105,6 +105,9 @@ absl::StatusOr<ParamValue> NormalizeParam(const ParamSpec& spec, const ParamValu
   if (value.is_null() && spec.nullable) {
     return spec.type == Type::kAxes ? NormalizeAxes(value, rank) : value;
   }
+  if (value.kind() == Kind::kIntList && value.as_list().truncated()) {
+    return InvalidArgument("expected at most ", kMaxRank, " values, got ", value.ToString());
+  }
   if (!AcceptsKind(spec.type, value.kind())) {
     return InvalidArgument("expected ", ParamTypeName(spec.type), spec.nullable ? " or null" : "",
                            ", got ", value.ToString());

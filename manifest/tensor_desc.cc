@@ -21,6 +21,7 @@ std::optional<int64_t> Dims::Product() const {
 std::string Dims::ToString() const {
   std::string text = "(";
   for (int i = 0; i < rank_; ++i) text += Cat(i == 0 ? "" : ", ", (*this)[i]);
+  if (truncated_) text += ", ...";
   if (rank_ == 1) text += ",";
   return text + ")";
 }
@@ -66,7 +67,22 @@ std::optional<TensorDesc::ByteRange> TensorDesc::Extent() const {
   if (__builtin_mul_overflow(low, size, &range.begin)) return std::nullopt;
   if (__builtin_add_overflow(high, int64_t{1}, &high)) return std::nullopt;
   if (__builtin_mul_overflow(high, size, &range.end)) return std::nullopt;
+  int64_t bytes = 0;
+  if (__builtin_sub_overflow(range.end, range.begin, &bytes)) return std::nullopt;
   return range;
+}
+
+void TensorDesc::SettleUnusedStrides() {
+  if (shape.Product() == 0) {
+    strides = Contiguous(dtype, shape).strides;
+    return;
+  }
+  int64_t packed = 1;
+  for (int axis = rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 1) strides[axis] = packed;
+    int64_t next = 0;
+    if (!__builtin_mul_overflow(strides[axis], shape[axis], &next)) packed = next;
+  }
 }
 
 }  // namespace tilewright

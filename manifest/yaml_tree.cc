@@ -155,14 +155,44 @@ std::string_view YamlKindName(const YamlNode& node) {
   return "";
 }
 
+namespace {
+
+// Offset of the first byte that is not part of a UTF-8 character (RFC 3629), or npos.
+size_t FirstNonUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (length == 0 || lead > 0xf4 || i + length > text.size()) return i;
+    uint32_t code = length == 1 ? lead : lead & (0xffu >> (length + 1));
+    for (size_t j = 1; j < length; ++j) {
+      const auto next = static_cast<unsigned char>(text[i + j]);
+      if ((next & 0xc0) != 0x80) return i;
+      code = code << 6 | (next & 0x3fu);
+    }
+    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+int LineOf(std::string_view text, size_t offset) {
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
+  return static_cast<int>(std::count(text.begin(), end, '\n')) + 1;
+}
+
+}  // namespace
+
 absl::StatusOr<YamlNode> ParseYaml(std::string_view text, std::string_view file) {
   if (text.size() > kMaxBytes) {
     return InvalidArgument(file, ":1: ", text.size(), " bytes; at most ", kMaxBytes);
   }
   if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    const auto lines =
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(zero), '\n');
-    return InvalidArgument(file, ":", lines + 1, ": a zero byte; expected UTF-8 text");
+    return InvalidArgument(file, ":", LineOf(text, zero), ": a zero byte; expected UTF-8 text");
+  }
+  if (const size_t bad = FirstNonUtf8(text); bad != std::string_view::npos) {
+    return InvalidArgument(file, ":", LineOf(text, bad), ": byte ",
+                           int{static_cast<unsigned char>(text[bad])}, "; expected UTF-8 text");
   }
   TreeBuilder builder(file);
   try {

@@ -44,8 +44,8 @@ inline absl::StatusOr<DType> FromDlpack(const DLDataType& type) {
 }
 
 // A view of a DLPack tensor in CUDA memory (device or managed); the data stays its owner's. Null
-// strides mean dense rows. InvalidArgument for other devices, ranks above kMaxRank and dtypes
-// without a counterpart.
+// strides mean dense rows. InvalidArgument for other devices, ranks above kMaxRank, a missing
+// shape and dtypes without a counterpart.
 inline absl::StatusOr<Tensor> FromDlpack(const DLTensor& from) {
   const int device_type = static_cast<int>(from.device.device_type);
   constexpr int kManagedCode = 13;  // kDLCUDAManaged
@@ -55,6 +55,14 @@ inline absl::StatusOr<Tensor> FromDlpack(const DLTensor& from) {
   if (from.ndim < 0 || from.ndim > kMaxRank) {
     return InvalidArgument("DLPack tensor: expected at most ", kMaxRank, " dimensions, got ",
                            from.ndim);
+  }
+  if (from.ndim > 0 && from.shape == nullptr) {
+    return InvalidArgument("DLPack tensor: expected a shape of ", from.ndim,
+                           " dimensions, got null");
+  }
+  if (from.device.device_id < 0) {
+    return InvalidArgument("DLPack tensor: expected a device id of at least 0, got ",
+                           from.device.device_id);
   }
   TW_ASSIGN_OR_RETURN(const DType dtype, FromDlpack(from.dtype));
   const auto rank = static_cast<size_t>(from.ndim);

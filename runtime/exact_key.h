@@ -58,6 +58,7 @@ class ExactKey {
     const int rank = tensor.desc.shape.rank();
     const int stride_rank = tensor.desc.strides.rank();
     if (size_ + 1 + 2 * kMaxRank > kMaxWords) return false;
+    if (tensor.desc.shape.truncated() || tensor.desc.strides.truncated()) return false;
     const auto address = reinterpret_cast<uintptr_t>(tensor.data);
     uint64_t alignment = static_cast<uint64_t>(std::countr_zero(address | 256));
     if (address == 0 && null_means == Null::kDistinct) alignment = kNullClass;
@@ -74,6 +75,7 @@ class ExactKey {
     if (size_ + 2 + name_words + kMaxRank > kMaxWords) return false;
     const ParamValue& value = param.value;
     const bool is_list = value.kind() == ParamValue::Kind::kIntList;
+    if (is_list && value.as_list().truncated()) return false;
     Push(static_cast<uint64_t>(value.kind()) | param.name.size() << 8 |
          static_cast<uint64_t>(is_list ? value.as_list().rank() : 0) << 48);
     if (name_words > 0) {

@@ -11,6 +11,7 @@
 #include "manifest/status.h"
 #include "tools/bench_run.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/selection.h"
 
@@ -178,7 +179,7 @@ int RunBench(const CliContext& context, BenchArgs& args) {
     }
   }
   if (args.json) {
-    std::cout << ResultJson(*result).dump(2) << "\n";
+    std::cout << ResultJson(*result).dump(2, ' ', false, kReplaceBadText) << "\n";
   } else {
     for (const std::string& line : Summary(result->rows)) std::cerr << line << "\n";
     for (const std::string& finding : result->findings) std::cerr << "finding: " << finding << "\n";

@@ -6,6 +6,7 @@
 
 #include "manifest/status.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 
 namespace tilewright {
 namespace {
@@ -34,7 +35,7 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
                       {"cubin_bytes", stats.cubin_bytes},
                       {"file_bytes", stats.file_bytes},
                       {"quarantined", stats.quarantined}}
-                     .dump(2)
+                     .dump(2, ' ', false, kReplaceBadText)
               << "\n";
     return kDone;
   }
@@ -51,7 +52,8 @@ int RunCheck(const CliContext& context, const CacheArgs& args) {
   if (!cache.ok()) return Fail(cache.status());
   const CheckReport report = (*cache)->Check();
   if (args.json) {
-    std::cout << Json{{"rows_checked", report.rows_checked}, {"problems", report.problems}}.dump(2)
+    std::cout << Json{{"rows_checked", report.rows_checked}, {"problems", report.problems}}.dump(
+                     2, ' ', false, kReplaceBadText)
               << "\n";
   } else {
     for (const std::string& problem : report.problems) std::cout << problem << "\n";
@@ -86,13 +88,15 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
 int RunGc(const CliContext& context, const CacheArgs& args) {
   const absl::StatusOr<int64_t> max_bytes = ParseBytes(args.max_bytes);
   if (!max_bytes.ok()) return Fail(max_bytes.status());
-  auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
+  auto cache = OpenCache(context.runtime, CacheAccess::kExistingWritable);
   if (!cache.ok()) return Fail(cache.status());
   const absl::StatusOr<int64_t> deleted = (*cache)->Gc(*max_bytes);
   if (!deleted.ok()) return Fail(deleted.status());
   const int64_t file_bytes = (*cache)->Stats().file_bytes;
   if (args.json) {
-    std::cout << Json{{"kernels_deleted", *deleted}, {"file_bytes", file_bytes}}.dump(2) << "\n";
+    std::cout << Json{{"kernels_deleted", *deleted}, {"file_bytes", file_bytes}}.dump(
+                     2, ' ', false, kReplaceBadText)
+              << "\n";
   } else {
     std::cout << *deleted << " kernels deleted, the file holds " << HumanBytes(file_bytes) << "\n";
   }
@@ -103,14 +107,26 @@ int RunExport(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
   if (absl::Status status = (*cache)->Export(args.file); !status.ok()) return Fail(status);
-  std::cout << "exported to " << args.file << "\n";
+  if (args.json) {
+    std::cout << Json{{"exported", args.file}}.dump(2, ' ', false, kReplaceBadText) << "\n";
+  } else {
+    std::cout << "exported to " << args.file << "\n";
+  }
   return kDone;
+}
+
+// OK where `file` can be a cache.
+absl::Status CheckForeign(const std::string& file) {
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(file, error);
+  if (is_file) return absl::OkStatus();
+  return NotFound("no cache at ", file, error ? Cat(": ", error.message()) : std::string());
 }
 
 // Merges files into `target`; rejected rows are findings.
 int MergeInto(const std::string& target, const std::vector<std::string>& files, bool json) {
   for (const std::string& file : files) {
-    if (!std::filesystem::exists(file)) return Fail(NotFound("no cache at ", file));
+    if (const absl::Status status = CheckForeign(file); !status.ok()) return Fail(status);
   }
   auto cache = OpenCacheFile(target, CacheAccess::kWritable);
   if (!cache.ok()) return Fail(cache.status());
@@ -132,12 +148,12 @@ int MergeInto(const std::string& target, const std::vector<std::string>& files, 
               << report->winners_replaced << " winners replaced\n";
     for (const std::string& row : report->rejected) std::cout << "  rejected " << row << "\n";
   }
-  if (json) std::cout << reports.dump(2) << "\n";
+  if (json) std::cout << reports.dump(2, ' ', false, kReplaceBadText) << "\n";
   return rejected ? kFindings : kDone;
 }
 
 int RunDiff(const CliContext& context, const CacheArgs& args) {
-  if (!std::filesystem::exists(args.file)) return Fail(NotFound("no cache at ", args.file));
+  if (const absl::Status status = CheckForeign(args.file); !status.ok()) return Fail(status);
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
   const absl::StatusOr<CacheDiff> diff = (*cache)->Diff(args.file);
@@ -146,7 +162,7 @@ int RunDiff(const CliContext& context, const CacheArgs& args) {
     std::cout << Json{{"only_left", diff->only_left},
                       {"only_right", diff->only_right},
                       {"differing", diff->differing}}
-                     .dump(2)
+                     .dump(2, ' ', false, kReplaceBadText)
               << "\n";
   } else {
     for (const std::string& row : diff->only_left) std::cout << "< " << row << "\n";
@@ -180,8 +196,8 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
            [&context, args] { return RunGc(context, *args); }))
       ->add_option("--max-bytes", args->max_bytes, "Limit, such as 500MB")
       ->required();
-  add("export", "Write a self-contained file that opens from a read-only folder",
-      [&context, args] { return RunExport(context, *args); })
+  json(add("export", "Write a self-contained file that opens from a read-only folder",
+           [&context, args] { return RunExport(context, *args); }))
       ->add_option("FILE", args->file, "File to write")
       ->required();
   json(add("import", "Add every valid row of FILE to the cache",

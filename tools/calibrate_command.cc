@@ -12,6 +12,7 @@
 #include "tools/ceilings.h"
 #include "tools/cli.h"
 #include "tools/gpu_session.h"
+#include "tools/json_text.h"
 
 namespace tilewright {
 namespace {
@@ -66,7 +67,7 @@ int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
                       {"fp32_tflops", measured->fp32_tflops},
                       {"method", measured->method},
                       {"profile", path}}
-                     .dump(2)
+                     .dump(2, ' ', false, kReplaceBadText)
               << "\n";
     return kDone;
   }

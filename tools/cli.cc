@@ -35,15 +35,22 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, Ca
   if (path.empty()) {
     return InvalidArgument("no cache file: give --cache FILE or set TILEWRIGHT_CACHE");
   }
-  if (access == CacheAccess::kExisting && !std::filesystem::exists(path)) {
-    return FailedPrecondition("no cache at ", path, " (tilewright warm makes one)");
+  if (access != CacheAccess::kWritable) {
+    std::error_code error;
+    const bool exists = std::filesystem::exists(path, error);
+    if (error) return FailedPrecondition("no cache at ", path, ": ", error.message());
+    if (!exists) return FailedPrecondition("no cache at ", path, " (tilewright warm makes one)");
   }
   CacheOptions options;
   options.path = path;
   options.log = [](std::string_view message) { std::cerr << "tilewright: " << message << "\n"; };
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Cache> cache, Cache::Open(std::move(options)));
   const std::string mode = cache->Stats().mode;
-  if (access == CacheAccess::kWritable && (mode == "memory" || mode == "read-only")) {
+  // The reason is in the log.
+  if (access == CacheAccess::kExisting && mode == "memory") {
+    return FailedPrecondition("the cache ", path, " cannot be read");
+  }
+  if (access != CacheAccess::kExisting && (mode == "memory" || mode == "read-only")) {
     return FailedPrecondition("the cache ", path, " cannot be written (mode: ", mode, ")");
   }
   return cache;

@@ -36,9 +36,9 @@ int Misuse(std::string_view message);
 CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name,
                      const std::string& description, std::function<int()> run);
 
-// How a command opens the cache: kExisting fails where there is no file, kWritable
-// creates it, and fails where what is stored would not last.
-enum class CacheAccess : uint8_t { kExisting, kWritable };
+// How a command opens the cache: kExisting fails where there is no file or it cannot be read;
+// kWritable creates it, and fails where what is stored would not last; kExistingWritable does both.
+enum class CacheAccess : uint8_t { kExisting, kWritable, kExistingWritable };
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options, CacheAccess access);
 // The same for a file other than the configured cache.
 absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access);

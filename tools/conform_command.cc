@@ -8,6 +8,7 @@
 #include "runtime/conform/conformance.h"
 #include "runtime/conform/ledger.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 
 namespace tilewright {
 namespace {
@@ -105,7 +106,7 @@ int RunConform(const CliContext& context, const ConformArgs& args) {
     std::cout << Json{{"passed", report->passed},   {"wrong", report->wrong},
                       {"errors", report->errors},   {"out_of_budget", report->out_of_budget},
                       {"stopped", report->stopped}, {"rows", rows}}
-                     .dump(2)
+                     .dump(2, ' ', false, kReplaceBadText)
               << "\n";
   } else {
     std::cout << report->passed << " passed, " << report->wrong << " wrong, " << report->errors
@@ -127,10 +128,14 @@ void AddConformCommand(CLI::App& app, CliContext& context) {
   command->add_option("--op", options.ops, "Only these operators");
   command->add_option("--case", options.case_filter, "Only cases whose name holds this");
   command->add_option("--device", options.device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
-  command->add_option("--candidates", options.candidates,
-                      "Random configurations of each workload, beside every variant's default");
-  command->add_option("--samples", options.samples, "Elements checked of a large output");
-  command->add_option("--budget", options.budget_s, "Seconds after which no new case starts");
+  command
+      ->add_option("--candidates", options.candidates,
+                   "Random configurations of each workload, beside every variant's default")
+      ->check(CLI::Range(0, 1000000));
+  command->add_option("--samples", options.samples, "Elements checked of a large output")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  command->add_option("--budget", options.budget_s, "Seconds after which no new case starts")
+      ->check(CLI::Range(0.0, 1e9));
   command->add_option("--seed", options.seed, "Repeats a run's data; 0: fresh data");
   command->add_flag("--no-graphs", args->no_graphs, "Skip graph capture and replay");
   command->add_flag("--no-edges", args->no_edges, "Skip the edge cases");

@@ -8,6 +8,7 @@
 #include "runtime/compiler.h"
 #include "runtime/driver/driver.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 #include "tools/message.h"
 
 namespace tilewright {
@@ -59,11 +60,13 @@ Part CachePart(const RuntimeOptions& options) {
   if (path.empty()) {
     return {"cache", false, "no path: neither --cache, TILEWRIGHT_CACHE, XDG_CACHE_HOME nor HOME"};
   }
-  if (!std::filesystem::exists(path)) return {"cache", true, path + ", not made yet"};
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) return {"cache", false, Cat(path, ": ", error.message())};
+  if (!exists) return {"cache", true, path + ", not made yet"};
   const auto cache = OpenCacheFile(path, CacheAccess::kExisting);
   if (!cache.ok()) return {"cache", false, MessageOf(cache.status())};
   const CacheStats stats = (*cache)->Stats();
-  if (stats.mode == "memory") return {"cache", false, path + " cannot be used"};
   return {"cache", true,
           Cat(path, ", ", stats.mode, ", ", stats.kernels, " kernels, ", stats.winners,
               " winners, ", HumanBytes(stats.file_bytes))};
@@ -91,7 +94,7 @@ int RunDoctor(const CliContext& context, bool json) {
                 << "\n";
     }
   }
-  if (json) std::cout << report.dump(2) << "\n";
+  if (json) std::cout << report.dump(2, ' ', false, kReplaceBadText) << "\n";
   return all_found ? kDone : kFindings;
 }
 

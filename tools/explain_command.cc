@@ -109,7 +109,7 @@ int RunExplain(const CliContext& context, const ExplainArgs& args) {
   const absl::StatusOr<Explanation> explanation = ExplainCall(context, args);
   if (!explanation.ok()) return Fail(explanation.status());
   if (args.json) {
-    std::cout << ExplanationJson(*explanation).dump(2) << "\n";
+    std::cout << ExplanationJson(*explanation).dump(2, ' ', false, kReplaceBadText) << "\n";
   } else {
     PrintExplanation(*explanation);
   }

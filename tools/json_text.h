@@ -1,4 +1,4 @@
-// JSON that the cache holds as text, inside JSON that a command prints.
+// Texts inside the JSON that a command prints.
 #ifndef TILEWRIGHT_TOOLS_JSON_TEXT_H_
 #define TILEWRIGHT_TOOLS_JSON_TEXT_H_
 
@@ -6,6 +6,9 @@
 #include <string>
 
 namespace tilewright {
+
+// Paths and messages may hold bytes that are no UTF-8; JSON output stays JSON.
+inline constexpr auto kReplaceBadText = nlohmann::ordered_json::error_handler_t::replace;
 
 // The value where `text` is JSON, the text itself where it is not.
 inline nlohmann::ordered_json JsonOfText(const std::string& text) {

@@ -6,6 +6,7 @@
 
 #include "manifest/op_spec.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 
 namespace tilewright {
 namespace {
@@ -97,7 +98,7 @@ int RunOps(bool json) {
   if (json) {
     Json list = Json::array();
     for (const OpSpec& op : Manifest::BuiltinOps()) list.push_back(OpJson(op));
-    std::cout << list.dump(2) << "\n";
+    std::cout << list.dump(2, ' ', false, kReplaceBadText) << "\n";
     return kDone;
   }
   for (const OpSpec& op : Manifest::BuiltinOps()) {

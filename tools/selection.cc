@@ -40,9 +40,12 @@ absl::Status CheckNames(const CallSelection& selection) {
 }
 
 absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
-  if (!std::filesystem::exists(device)) return BuiltinDeviceProfile(device);
+  std::error_code error;
+  if (!std::filesystem::exists(device, error)) return BuiltinDeviceProfile(device);
+  std::ifstream file(device);
   std::ostringstream text;
-  text << std::ifstream(device).rdbuf();
+  text << file.rdbuf();
+  if (!file || !text) return InvalidArgument("cannot read the device profile ", device);
   return DeviceProfile::FromJson(text.str());
 }
 

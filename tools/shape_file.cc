@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "manifest/status.h"
@@ -13,12 +15,33 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Refuses an object that has a key twice, of which the parser would keep the last.
 absl::StatusOr<Json> ParseJson(std::string_view text) {
+  std::vector<std::set<std::string>> open_objects;
+  std::string twice;
+  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_objects.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !open_objects.back().insert(parsed.get<std::string>()).second) {
+      twice = parsed.get<std::string>();
+    }
+    return true;
+  };
   try {
-    return Json::parse(text);
+    Json parsed = Json::parse(text, watch);
+    if (!twice.empty()) return InvalidArgument("the key '", twice, "' is given twice");
+    return parsed;
   } catch (const Json::exception& error) {
     return InvalidArgument("not JSON: ", error.what());
   }
+}
+
+// True for integers that int64 holds.
+bool IsInt64(const Json& value) {
+  if (!value.is_number_integer()) return false;
+  return !value.is_number_unsigned() ||
+         value.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 }
 
 absl::StatusOr<Dims> DimsOf(const Json& value, std::string_view what) {
@@ -28,7 +51,7 @@ absl::StatusOr<Dims> DimsOf(const Json& value, std::string_view what) {
   }
   Dims dims;
   for (const Json& item : value) {
-    if (!item.is_number_integer()) {
+    if (!IsInt64(item)) {
       return InvalidArgument(what, ": expected a list of integers, got ", value);
     }
     dims.push_back(item.get<int64_t>());
@@ -39,8 +62,8 @@ absl::StatusOr<Dims> DimsOf(const Json& value, std::string_view what) {
 absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
   if (value.is_null()) return ParamValue();
   if (value.is_boolean()) return ParamValue(value.get<bool>());
-  if (value.is_number_integer()) return ParamValue(value.get<int64_t>());
-  if (value.is_number()) return ParamValue(value.get<double>());
+  if (IsInt64(value)) return ParamValue(value.get<int64_t>());
+  if (value.is_number_float()) return ParamValue(value.get<double>());
   if (value.is_array()) {
     TW_ASSIGN_OR_RETURN(const Dims dims, DimsOf(value, what));
     return ParamValue(dims);

@@ -1,5 +1,10 @@
 // The CLI's entry: global options, then one command. Exit codes: 0 done, 1 findings, 2 misuse.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 
 #include "runtime/logging.h"
@@ -7,6 +12,24 @@
 
 namespace tilewright {
 namespace {
+
+// Where a standard stream is closed, the next file to be opened would take its place and be written
+// into. What is put there instead cannot be written, so that lost output is still noticed.
+void FillStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) (void)open("/dev/null", O_RDONLY);
+  }
+}
+
+// `code`, or a finding where what was printed did not get out.
+int AfterOutput(int code) {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout) return code;
+  std::cerr << "tilewright: cannot write to standard output"
+            << (errno != 0 ? std::string(": ") + std::strerror(errno) : "") << "\n";
+  return code == kDone ? kFindings : code;
+}
 
 int Main(int argc, char** argv) {
   CliContext context;
@@ -47,8 +70,9 @@ int Main(int argc, char** argv) {
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
+  tilewright::FillStandardStreams();
   try {
-    return tilewright::Main(argc, argv);
+    return tilewright::AfterOutput(tilewright::Main(argc, argv));
   } catch (const std::exception& error) {
     std::cerr << "tilewright: internal error: " << error.what() << "\n";
     return tilewright::kFindings;

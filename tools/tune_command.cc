@@ -91,7 +91,7 @@ class TuneRun {
       Report(calls[i], label, Tune(calls[i], label));
     }
     if (interrupted) std::cerr << "interrupted; what was measured is kept\n";
-    if (args_.json) std::cout << results_.dump(2) << "\n";
+    if (args_.json) std::cout << results_.dump(2, ' ', false, kReplaceBadText) << "\n";
     return failed_ || interrupted ? kFindings : kDone;
   }
 

@@ -10,6 +10,7 @@
 #include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/validator.h"
 
@@ -68,7 +69,7 @@ void PrintJson(const Report& report) {
                       {"vouched", report.ledger->vouched},
                       {"unverified", report.ledger->unverified}};
   }
-  std::cout << json.dump(2) << "\n";
+  std::cout << json.dump(2, ' ', false, kReplaceBadText) << "\n";
 }
 
 void PrintText(const Report& report) {

@@ -12,6 +12,7 @@
 #include "manifest/status.h"
 #include "runtime/kernel_store.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/planning.h"
 #include "tools/selection.h"
@@ -121,7 +122,7 @@ void PrintWarm(const WarmTotals& totals, const Planned& planned, double seconds,
     std::cout << Json{{"arch", planned.arch()},      {"kernels", planned.kernels.size()},
                       {"compiled", totals.compiled}, {"cached", totals.cached},
                       {"failures", totals.failures}, {"seconds", seconds}}
-                     .dump(2)
+                     .dump(2, ' ', false, kReplaceBadText)
               << "\n";
     return;
   }
@@ -174,7 +175,7 @@ int RunCoverage(const CliContext& context, const WarmArgs& args) {
     }
   }
   if (args.json) {
-    std::cout << list.dump(2) << "\n";
+    std::cout << list.dump(2, ' ', false, kReplaceBadText) << "\n";
   } else {
     std::cout << planned->kernels.size() << " kernels needed for " << planned->arch() << ", "
               << missing << " missing\n";

@@ -12,7 +12,8 @@ ElementwiseProblem GatedProblem(const CallDesc& call) {
   const Dims& shape = call.operands[1].desc.shape;
   ElementwiseView gate{0, 0, x.desc.dtype, x.desc.strides, x.alignment};
   ElementwiseView up = gate;
-  up.byte_offset = shape[1] * x.desc.strides[1] * DTypeSize(x.desc.dtype);
+  if (call.operands[1].desc.elements() > 0)
+    up.byte_offset = shape[1] * x.desc.strides[1] * DTypeSize(x.desc.dtype);
   const uint64_t shifted = static_cast<uint64_t>(up.byte_offset) | x.alignment;
   up.alignment = 1u << std::countr_zero(shifted);
   ElementwiseProblem problem;

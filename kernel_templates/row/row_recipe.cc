@@ -53,6 +53,13 @@ void PlanStridedAxis(const CallDesc& call, const RowProblem& problem, RowPlan* p
   }
 }
 
+// Positions over the axes; 0 where any has none, however large the others are.
+int64_t Positions(const LayoutDims& dims) {
+  Dims extents;
+  for (const LayoutDim& dim : dims) extents.push_back(dim.extent);
+  return extents.Product().value_or(0);
+}
+
 class RowRecipe : public Recipe {
  public:
   explicit RowRecipe(const RowOperator& op) : op_(op) {
@@ -94,8 +101,6 @@ RowPlan PlanRows(const CallDesc& call, const RowProblem& problem) {
   const TensorDesc& output = call.operands[problem.output].desc;
   RowPlan plan;
   plan.dtype = input.dtype;
-  plan.rows = 1;
-  plan.length = 1;
   LayoutDims inner;
   LayoutDims outer;
   for (int axis = input.rank() - 1; axis >= 0; --axis) {
@@ -109,8 +114,9 @@ RowPlan PlanRows(const CallDesc& call, const RowProblem& problem) {
       }
     }
     (in_row ? inner : outer).push_back(dim);
-    (in_row ? plan.length : plan.rows) *= dim.extent;
   }
+  plan.rows = Positions(outer);
+  plan.length = Positions(inner);
   plan.inner = Collapse(inner);
   SortByStride(&outer);
   plan.outer = Collapse(outer);

@@ -70,6 +70,7 @@ TILEWRIGHT_EDGE_CASES(AddFwdOp) {
                               {"many-rows", {70001, 3}, {3}},
                               {"empty", {0, 3}, {1, 3}},
                               {"empty-broadcast", {1}, {0}},
+                              {"past-2-31", {65536, 1}, {1, 32784}},
                               {"alpha-half", {64, 33}, {33}, 0.5}};
   std::vector<Workload> cases;
   for (const Problem& problem : problems) {
@@ -80,6 +81,8 @@ TILEWRIGHT_EDGE_CASES(AddFwdOp) {
     if (problem.alpha.kind() == ParamValue::Kind::kFloat) {
       entry.dtypes = {DType::kFloat16, DType::kBFloat16, DType::kFloat32};
     }
+    // More than 2^31 elements of output from little input; of one byte each.
+    if (entry.label == "past-2-31") entry.dtypes = {DType::kInt8};
   }
   return cases;
 }

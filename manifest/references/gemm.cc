@@ -1,3 +1,4 @@
+#include <string>
 #include <unordered_map>
 
 #include "manifest/edge_cases.h"
@@ -86,6 +87,7 @@ TILEWRIGHT_EDGE_CASES(GemmFwdOp) {
                                    {"row", 1, 4096, 512},
                                    {"column", 4096, 1, 512},
                                    {"many-rows", 1048577, 8, 16},
+                                   {"many-columns", 8, 1048577, 16},
                                    {"m-empty", 0, 8, 8},
                                    {"n-empty", 8, 0, 8},
                                    {"k-empty", 8, 8, 0}};
@@ -101,6 +103,13 @@ TILEWRIGHT_EDGE_CASES(GemmFwdOp) {
         entry.params = {{"trans_a", trans_a}, {"trans_b", trans_b}};
       }
     }
+  }
+  // Few tokens, each its own kernel or bucket; an odd number of 8-element pieces along K.
+  for (int64_t m = 1; m <= 17; ++m) {
+    Workload& entry = cases.emplace_back();
+    entry.label = "tokens-" + std::to_string(m);
+    entry.input_shapes = {{"a", Dims{m, 328}}, {"b", Dims{200, 328}}};
+    entry.params = {{"trans_a", false}, {"trans_b", true}};
   }
   return cases;
 }

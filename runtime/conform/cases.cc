@@ -11,13 +11,22 @@
 namespace tilewright {
 namespace {
 
-enum class Layout : uint8_t { kDense, kMisaligned, kPadded, kGapped, kTransposed, kExpanded };
-constexpr std::array<std::pair<Layout, std::string_view>, 5> kLayouts = {{
+enum class Layout : uint8_t {
+  kDense,
+  kMisaligned,
+  kPadded,
+  kGapped,
+  kTransposed,
+  kExpanded,
+  kReversed
+};
+constexpr std::array<std::pair<Layout, std::string_view>, 6> kLayouts = {{
     {Layout::kMisaligned, "+misaligned"},
     {Layout::kPadded, "+padded"},
     {Layout::kGapped, "+gapped"},
     {Layout::kTransposed, "+transposed"},
     {Layout::kExpanded, "+expanded"},
+    {Layout::kReversed, "+reversed"},
 }};
 constexpr int64_t kPadElements = 3;
 
@@ -53,6 +62,9 @@ void ApplyLayout(Layout layout, bool is_input, Operand& operand) {
       break;
     case Layout::kExpanded:
       if (is_input && desc.rank() > 0) desc.strides[0] = 0;
+      break;
+    case Layout::kReversed:
+      for (int axis = 0; axis < desc.rank(); ++axis) desc.strides[axis] = -desc.strides[axis];
       break;
   }
 }

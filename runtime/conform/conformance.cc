@@ -1,5 +1,7 @@
 #include "runtime/conform/conformance.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -194,6 +196,8 @@ class Conformance {
     if (recipe == nullptr) return FailedPrecondition(op.name, ": no recipe");
     ReferenceFunction reference = served_.FindReference(op.name);
     if (!reference) return FailedPrecondition(op.name, ": no reference");
+    TW_ASSIGN_OR_RETURN(const bool fits, Fits(entry));
+    if (!fits) return absl::OkStatus();
     TW_ASSIGN_OR_RETURN(const std::vector<Planned> plans, PlanConfigs(*recipe, entry));
     TW_ASSIGN_OR_RETURN(CaseRunner runner,
                         CaseRunner::Create(driver_, stream, entry, std::move(reference),
@@ -212,6 +216,30 @@ class Conformance {
       if (failed) NoticeLostDevice();
     }
     return absl::OkStatus();
+  }
+
+  // Whether device and host have room for the case's operands; says so where they have not.
+  absl::StatusOr<bool> Fits(const ConformCase& entry) const {
+    constexpr int64_t kSmall = int64_t{1} << 30;
+    constexpr double kHostCopies = 3;  // inputs, what came back, and a spare
+    int64_t bytes = 0;
+    for (const Operand& operand : entry.call.operands) {
+      const auto extent = operand.desc.Extent();
+      if (operand.present && extent.has_value()) bytes += extent->end - extent->begin;
+    }
+    if (bytes < kSmall) return true;
+    TW_ASSIGN_OR_RETURN(const MemoryInfo device, driver_.Memory());
+    const double host =
+        static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    const auto needed = static_cast<double>(bytes);
+    if (needed * 1.1 < static_cast<double>(device.free_bytes) && needed * kHostCopies < host) {
+      return true;
+    }
+    if (options_.progress) {
+      options_.progress(Cat(entry.call.op->name, " ", entry.name, " ", DTypeName(entry.dtype),
+                            ": left out, ", bytes, " bytes of operands do not fit"));
+    }
+    return false;
   }
 
   static std::vector<InputMode> ModesOf(const ConformCase& entry, const CaseRunner& runner) {

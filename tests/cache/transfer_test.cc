@@ -184,8 +184,10 @@ TEST(Transfer, HostileBundle) {
   EXPECT_EQ(cache->Merge(folder.File("photos.db")).status().code(),
             absl::StatusCode::kFailedPrecondition);
   WriteFileBytes(folder.File("noise.db"), TestKernel(1, 50000).cubin);
-  report = cache->Merge(folder.File("noise.db"));
-  EXPECT_TRUE(!report.ok() || report->kernels_added == 0);
+  EXPECT_EQ(cache->Merge(folder.File("noise.db")).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cache->Diff(folder.File("noise.db")).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 // A damaged bundle gives what can be read of it.

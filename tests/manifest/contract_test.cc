@@ -266,5 +266,56 @@ ScaleFwdOp:
             "float32, float16");
 }
 
+// Guards: a ninth dimension is refused, not forgotten.
+TEST(ContractTest, MoreDimensionsThanFit) {
+  const Dims nine = {1, 1, 1, 1, 1, 1, 1, 1, 5};
+  EXPECT_EQ(nine.rank(), 8);
+  EXPECT_TRUE(nine.truncated());
+  EXPECT_NE(nine, (Dims{1, 1, 1, 1, 1, 1, 1, 1}));
+  const Operand x = Of(kHalf, nine);
+  EXPECT_THAT(
+      ErrorOf("AddFwdOp", {{x, x}, {x}, {}}),
+      HasSubstr("input 'input': expected at most 8 dimensions, got (1, 1, 1, 1, 1, 1, 1, 1,"));
+  const Operand strides = Strided(kHalf, {2}, nine);
+  EXPECT_THAT(ErrorOf("AddFwdOp", {{strides, strides}, {Of(kHalf, {2})}, {}}),
+              HasSubstr("expected at most 8 dimensions"));
+  EXPECT_THAT(
+      ErrorOf("RMSNormFwdOp",
+              {{Of(kHalf, {4}), Of(kHalf, {4})}, {Of(kHalf, {4})}, {{"normalized_shape", nine}}}),
+      HasSubstr("parameter 'normalized_shape': expected at most 8 values"));
+}
+
+// Guards: strides that no element uses do not tell equal views apart, whatever they are.
+TEST(ContractTest, UnusedStridesAreSettled) {
+  const std::vector<Operand> odd = {Strided(kHalf, {1, 4, 1}, {INT64_MIN, 1, 77}),
+                                    Strided(kHalf, {1, 4, 1}, {4, 1, 1})};
+  const std::vector<Operand> out = {Strided(kHalf, {1, 4, 1}, {0, -1, INT64_MAX})};
+  const CallDesc call = MakeCall(Op("AddFwdOp"), odd, out, {}).value();
+  EXPECT_EQ(call.input(0).desc.strides, (Dims{4, 1, 1}));
+  EXPECT_EQ(call.input(1).desc.strides, (Dims{4, 1, 1}));
+  EXPECT_EQ(call.output(0).desc.strides, (Dims{-4, -1, 1}));
+  const Operand empty = Strided(kHalf, {0, 3}, {INT64_MIN, INT64_MAX});
+  const std::vector<Operand> none = {empty, empty};
+  const std::vector<Operand> no_out = {empty};
+  EXPECT_EQ(MakeCall(Op("AddFwdOp"), none, no_out, {})->output(0).desc.strides, (Dims{3, 1}));
+}
+
+// Guards: a view whose extent in bytes passes int64 is refused, in either direction.
+TEST(ContractTest, ExtentsThatOverflow) {
+  const Operand far = Strided(DType::kInt8, {2}, {INT64_MIN});
+  EXPECT_THAT(ErrorOf("AddFwdOp", {{far, far}, {Of(DType::kInt8, {2})}, {}}),
+              HasSubstr("expected a view of less than 2^63 bytes"));
+}
+
+TEST(ContractTest, WorkloadsNameInputsThatExistOnce) {
+  Workload workload;
+  workload.input_shapes = {{"input", {4}}, {"other", {4}}, {"extra", {4}}};
+  EXPECT_EQ(Cat(WorkloadCall(Op("AddFwdOp"), workload, kHalf).status().message()),
+            "AddFwdOp: no input 'extra'; it has input, other");
+  workload.input_shapes = {{"input", {4}}, {"other", {4}}, {"input", {5}}};
+  EXPECT_EQ(Cat(WorkloadCall(Op("AddFwdOp"), workload, kHalf).status().message()),
+            "AddFwdOp: input 'input' is given twice");
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -110,6 +110,12 @@ TEST(LoaderTest, BrokenYamlNamesTheLine) {
   EXPECT_THAT(ErrorOf("a: [1, 2\nb: 3\n"), StartsWith("f.yaml:2: "));
   EXPECT_THAT(ErrorOf("a: 1\n\tb: 2\n"), StartsWith("f.yaml:"));
   EXPECT_THAT(ErrorOf(std::string("a: 1\nb: \0\n", 10)), StartsWith("f.yaml:2: a zero byte"));
+  // Latin-1, a lone surrogate, an overlong slash, a character that is cut off.
+  for (const char* bad : {"m\xe9 e", "\xed\xa0\x80", "\xc0\xaf", "\xe2\x82"}) {
+    EXPECT_THAT(ErrorOf(std::string("a: 1\nb: ") + bad), HasSubstr("; expected UTF-8 text")) << bad;
+    EXPECT_THAT(ErrorOf(std::string("a: 1\nb: ") + bad), StartsWith("f.yaml:2: byte "));
+  }
+  EXPECT_THAT(ErrorOf("a: \xe2\x82\xac\n"), StartsWith("f.yaml:1: a: expected a map"));
 }
 
 TEST(LoaderTest, AnchorsAliasesTagsAndComplexKeysAreRefused) {

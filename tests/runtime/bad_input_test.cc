@@ -95,6 +95,31 @@ TEST_F(BadInputTest, OverlapOfInputAndOutput) {
   EXPECT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());  // in place
 }
 
+// Guards: in place means the same elements; strides of extent 1 move none.
+TEST_F(BadInputTest, InPlaceWithOtherUnusedStrides) {
+  Tensor x = X(1, 64);
+  Tensor y = x;
+  y.desc.strides = {4096, 1};
+  EXPECT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());
+  EXPECT_EQ(driver_->Launches().size(), 1);
+}
+
+// Guards: a ninth dimension is refused, also after a call that looks alike without it.
+TEST_F(BadInputTest, MoreDimensionsThanFit) {
+  const Dims eight = {1, 1, 1, 1, 1, 1, 1, 64};
+  const Dims nine = {1, 1, 1, 1, 1, 1, 1, 64, 2};
+  const auto add = [&](const Dims& shape) {
+    const Tensor x = Tensor::Contiguous(base_, DType::kFloat32, shape);
+    const Tensor y = Tensor::Contiguous(base_ + (1 << 19), DType::kFloat32, shape);
+    const Tensor inputs[] = {x, x};
+    return runtime_->Call("AddFwdOp", inputs, {&y, 1});
+  };
+  ASSERT_TRUE(add(eight).ok()) << add(eight);
+  const absl::Status status = add(nine);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("expected at most 8 dimensions"));
+}
+
 TEST_F(BadInputTest, NullPointerWithElements) {
   Tensor x = X(2, 2);
   x.data = nullptr;

@@ -48,7 +48,7 @@ TEST(ConformCasesTest, EveryOpHasCases) {
     EXPECT_EQ(workloads, expected) << op->name;
     const size_t dtypes = op->inputs[op->LeadingInput()].dtypes.size();
     EXPECT_GE(empty, dtypes) << op->name;
-    EXPECT_EQ(views, 5 * dtypes) << op->name;
+    EXPECT_EQ(views, 6 * dtypes) << op->name;
     EXPECT_GE(BuiltinEdgeCases(op->name).size(), 10) << op->name;
   }
 }

@@ -64,6 +64,14 @@ TEST_F(DlpackTest, RefusesWhatItCannotDescribe) {
   from_.device.device_type = kDLCUDA;
   from_.ndim = kMaxRank + 1;
   EXPECT_TRUE(refused());
+  from_.ndim = 2;
+  from_.device.device_id = -1;  // which would read as "not given"
+  EXPECT_TRUE(refused());
+  from_.device.device_id = 0;
+  from_.shape = nullptr;
+  EXPECT_TRUE(refused());
+  from_.ndim = 0;
+  EXPECT_EQ(FromDlpack(from_).value().desc.rank(), 0);
 }
 
 }  // namespace

@@ -47,18 +47,20 @@ std::string CliSandbox::Write(const std::string& name, const std::string& text) 
 }
 
 CliResult CliSandbox::Run(const std::vector<std::string>& arguments,
-                          const std::map<std::string, std::string>& environment) const {
+                          const std::map<std::string, std::string>& environment,
+                          const std::string& output) const {
   std::string command =
       "env -u TILEWRIGHT_CACHE -u TILEWRIGHT_STRICT -u TILEWRIGHT_TEMPLATES HOME=" + Quoted(dir_) +
       " XDG_CACHE_HOME=" + Quoted(Path("xdg"));
   for (const auto& [name, value] : environment) command += " " + name + "=" + Quoted(value);
   command += " " + Quoted(TILEWRIGHT_CLI_PATH);
   for (const std::string& argument : arguments) command += " " + Quoted(argument);
-  command += " >" + Quoted(Path("stdout")) + " 2>" + Quoted(Path("stderr"));
+  command += " >" + (output.empty() ? Quoted(Path("stdout")) : output);
+  command += " 2>" + Quoted(Path("stderr"));
   const int status = std::system(command.c_str());
   CliResult result;
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  result.out = ReadFile(Path("stdout"));
+  if (output.empty()) result.out = ReadFile(Path("stdout"));
   result.err = ReadFile(Path("stderr"));
   return result;
 }

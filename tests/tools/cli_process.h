@@ -25,9 +25,11 @@ class CliSandbox {
   const std::string& dir() const { return dir_; }
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   std::string Write(const std::string& name, const std::string& text) const;
-  // TILEWRIGHT_* variables are unset except those in `environment`.
+  // TILEWRIGHT_* variables are unset except those in `environment`. `output` is where standard
+  // output goes instead of into the result, as the shell's ">" takes it.
   CliResult Run(const std::vector<std::string>& arguments,
-                const std::map<std::string, std::string>& environment = {}) const;
+                const std::map<std::string, std::string>& environment = {},
+                const std::string& output = "") const;
 
  private:
   std::string dir_;

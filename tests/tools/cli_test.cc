@@ -145,6 +145,12 @@ TEST(CliTest, ShapeFileErrorsNameTheLine) {
       {"{\"op\":", "not JSON"},
       {"[1]", "expected a JSON object"},
       {R"({"op":"AddFwdOp","inputs":{"input":[8]},"dtype":"float32","shape":1})", "shape"},
+      {R"({"op":"AddFwdOp","inputs":{"input":[8],"input":[9],"other":[9]},"dtype":"float32"})",
+       "'input' is given twice"},
+      {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8],"third":[8]},"dtype":"float32"})",
+       "no input 'third'"},
+      {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[18446744073709551615]},"dtype":"int8"})",
+       "expected a list of integers"},
       {R"({"op":"NoSuchOp","inputs":{"input":[8]},"dtype":"float32"})", "NoSuchOp"},
       {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[7]},"dtype":"float32"})", "AddFwdOp"},
       {R"({"op":"AddFwdOp","inputs":{"input":["8"],"other":[8]},"dtype":"float32"})", "input"},
@@ -157,6 +163,44 @@ TEST(CliTest, ShapeFileErrorsNameTheLine) {
     EXPECT_THAT(result.err, HasSubstr(file + ":3: ")) << line;
     EXPECT_THAT(result.err, HasSubstr(expected)) << line;
   }
+}
+
+// Guards: lost output is not "done", and a closed stream is not taken for the cache file.
+TEST(CliTest, OutputThatCannotBeWritten) {
+  const CliSandbox sandbox;
+  for (const std::string output : {"/dev/full", "&-"}) {
+    const CliResult result = sandbox.Run({"ops"}, {}, output);
+    EXPECT_EQ(result.code, 1) << output;
+    EXPECT_THAT(result.err, HasSubstr("cannot write to standard output")) << output;
+  }
+}
+
+// Guards: a cache that cannot be read is not an empty one.
+TEST(CliTest, UnreadableCacheIsAFinding) {
+  const CliSandbox sandbox;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"cache", "stats"}, std::vector<std::string>{"cache", "check"},
+        std::vector<std::string>{"inspect"},
+        std::vector<std::string>{"cache", "gc", "--max-bytes", "0"},
+        std::vector<std::string>{"coverage", "--arch", "sm_90a"}}) {
+    const CliResult result = sandbox.Run(arguments, {{"TILEWRIGHT_CACHE", sandbox.dir()}});
+    EXPECT_EQ(result.code, 1) << testing::PrintToString(arguments) << result.out;
+    EXPECT_THAT(result.err, HasSubstr(sandbox.dir()));
+  }
+}
+
+// Guards: what is no cache is neither merged nor "without differences".
+TEST(CliTest, ForeignFilesAreRefused) {
+  const CliSandbox sandbox;
+  const std::string file = sandbox.Write("notes.txt", std::string(5000, 'x'));
+  const std::string cache = sandbox.Path("k.db");
+  ASSERT_EQ(sandbox.Run({"--cache", cache, "cache", "merge", "--output", cache, cache}).code, 2);
+  for (const std::string& other : {file, sandbox.dir(), sandbox.Path("none")}) {
+    const CliResult result = sandbox.Run({"--cache", cache, "cache", "import", other});
+    EXPECT_EQ(result.code, 2) << other << result.out << result.err;
+    EXPECT_THAT(result.err, HasSubstr(other));
+  }
+  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "diff", file}).code, 2);
 }
 
 }  // namespace

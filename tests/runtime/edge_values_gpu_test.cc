@@ -1,0 +1,144 @@
+// Values at which kernels go wrong, on a GPU: chosen inputs, results known by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "manifest/reference.h"
+#include "runtime/driver/driver.h"
+#include "runtime/runtime.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+constexpr DType kFloat = DType::kFloat32;
+constexpr int64_t kBytes = 1 << 20;  // of each buffer
+
+class EdgeValuesGpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    driver_ = SystemDriver();
+    if (absl::Status status = driver_->Init(); !status.ok()) GTEST_SKIP() << status;
+    const auto context = driver_->RetainPrimaryContext(0);
+    ASSERT_TRUE(context.ok()) << context.status();
+    ASSERT_TRUE(driver_->PushContext(*context).ok());
+    stream_ = driver_->CreateStream().value();
+    RuntimeOptions options;
+    options.driver = driver_;
+    auto runtime = Runtime::Open(std::move(options));
+    ASSERT_TRUE(runtime.ok()) << runtime.status();
+    runtime_ = *std::move(runtime);
+    for (std::byte*& buffer : buffers_) {
+      buffer = static_cast<std::byte*>(driver_->Alloc(kBytes).value());
+    }
+  }
+  void TearDown() override {
+    for (std::byte* buffer : buffers_) {
+      if (buffer != nullptr) EXPECT_TRUE(driver_->Free(buffer).ok());
+    }
+    runtime_.reset();
+    if (stream_ != nullptr) EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
+  }
+
+  // A tensor in buffer `index` that holds the values, dense from the buffer's first element on.
+  Tensor Put(int index, DType dtype, const Dims& shape, const std::vector<double>& values) {
+    std::vector<std::byte> bytes(static_cast<size_t>(DTypeSize(dtype)) * values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      StoreFromDouble(bytes.data(), dtype, static_cast<int64_t>(i), values[i]);
+    }
+    std::byte* data = buffers_[static_cast<size_t>(index)];
+    EXPECT_TRUE(driver_->CopyToDevice(data, bytes.data(), bytes.size(), stream_).ok());
+    EXPECT_TRUE(driver_->SynchronizeStream(stream_).ok());
+    return Tensor::Contiguous(data, dtype, shape);
+  }
+  Tensor Poisoned(DType dtype, const Dims& shape) {
+    EXPECT_TRUE(driver_->Fill8(buffers_[2], 0xff, kBytes, stream_).ok());
+    return Tensor::Contiguous(buffers_[2], dtype, shape);
+  }
+  // Calls, and returns what the dense output then holds.
+  std::vector<double> Run(std::string_view op, const std::vector<Tensor>& inputs,
+                          const Tensor& output, const std::vector<NamedParam>& params = {}) {
+    CallOptions options;
+    options.stream = stream_;
+    const absl::Status status = runtime_->Call(op, inputs, {&output, 1}, params, options);
+    EXPECT_TRUE(status.ok()) << status;
+    const auto count = static_cast<size_t>(output.desc.elements());
+    std::vector<std::byte> bytes(count * static_cast<size_t>(DTypeSize(output.desc.dtype)));
+    EXPECT_TRUE(driver_->CopyToHost(bytes.data(), output.data, bytes.size(), stream_).ok());
+    EXPECT_TRUE(driver_->SynchronizeStream(stream_).ok());
+    std::vector<double> values;
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(LoadAsDouble(bytes.data(), output.desc.dtype, static_cast<int64_t>(i)));
+    }
+    return values;
+  }
+
+  std::shared_ptr<Driver> driver_;
+  CudaStream stream_ = nullptr;
+  std::unique_ptr<Runtime> runtime_;
+  std::byte* buffers_[3] = {nullptr, nullptr, nullptr};
+};
+
+TEST_F(EdgeValuesGpuTest, SoftmaxKeepsNanAndSumsInFloat) {
+  const Tensor nan = Put(0, kFloat, {1, 3}, {NAN, 6, 8});
+  for (double value : Run("SoftmaxFwdOp", {nan}, Poisoned(kFloat, {1, 3}))) {
+    EXPECT_TRUE(std::isnan(value));
+  }
+  // In bfloat16 a sum of ones would stop at 256.
+  const DType b = DType::kBFloat16;
+  for (const Dims& shape : {Dims{1, 512}, Dims{512, 1}}) {
+    const int64_t dim = shape[0] == 1 ? 1 : 0;
+    const Tensor equal = Put(0, b, shape, std::vector<double>(512, 3.0));
+    EXPECT_THAT(Run("SoftmaxFwdOp", {equal}, Poisoned(b, shape), {{"dim", dim}}),
+                Each(0.001953125));
+  }
+}
+
+TEST_F(EdgeValuesGpuTest, GemmAccumulatesInFloat) {
+  const DType h = DType::kFloat16;
+  const Tensor b = Put(1, h, {8, 8}, std::vector<double>(64, 1.0));
+  for (int64_t m : {1, 8, 64, 130}) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < m * 8; ++i) values.push_back(i % 8 < 4 ? 32000 : -32000);
+    const Tensor a = Put(0, h, {m, 8}, values);
+    EXPECT_THAT(Run("GemmFwdOp", {a, b}, Poisoned(h, {m, 8})), Each(0.0)) << m;
+  }
+}
+
+TEST_F(EdgeValuesGpuTest, GemmWithoutKIsZero) {
+  for (int64_t m : {1, 5, 64}) {
+    const Tensor a = Tensor::Contiguous(nullptr, DType::kFloat16, {m, 0});
+    const Tensor b = Tensor::Contiguous(nullptr, DType::kFloat16, {24, 0});
+    EXPECT_THAT(Run("GemmFwdOp", {a, b}, Poisoned(DType::kFloat16, {m, 24})), Each(0.0)) << m;
+  }
+}
+
+// An operator that runs in place must have run once when its first call returns.
+TEST_F(EdgeValuesGpuTest, AddInPlaceRunsOnce) {
+  const Tensor x = Put(0, kFloat, {3}, {-1, 2, 0.25});
+  const Tensor one = Put(1, kFloat, {}, {1});
+  EXPECT_THAT(Run("AddFwdOp", {x, one}, x, {{"alpha", 0.5}}), ElementsAre(-0.5, 2.5, 0.75));
+}
+
+TEST_F(EdgeValuesGpuTest, AddBroadcastsReversesAndWraps) {
+  const Tensor column = Put(0, kFloat, {3, 1}, {10, 20, 30});
+  const Tensor row = Put(1, kFloat, {1, 2}, {1, 2});
+  EXPECT_THAT(Run("AddFwdOp", {column, row}, Poisoned(kFloat, {3, 2})),
+              ElementsAre(11, 12, 21, 22, 31, 32));
+  Tensor reversed = row;
+  reversed.data = static_cast<float*>(row.data) + 1;
+  reversed.desc.strides = {2, -1};
+  EXPECT_THAT(Run("AddFwdOp", {column, reversed}, Poisoned(kFloat, {3, 2})),
+              ElementsAre(12, 11, 22, 21, 32, 31));
+  const Tensor scalar = Put(0, DType::kInt8, {}, {100});
+  const Tensor other = Put(1, DType::kInt8, {}, {27});
+  EXPECT_THAT(Run("AddFwdOp", {scalar, other}, Poisoned(DType::kInt8, {}), {{"alpha", 2}}),
+              ElementsAre(-102));
+}
+
+}  // namespace
+}  // namespace tilewright
