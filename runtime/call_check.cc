@@ -20,6 +20,10 @@ absl::StatusOr<Operand> CheckTensor(const OpSpec& op, std::string_view name, con
   Operand operand;
   operand.present = !tensor.is_absent();
   if (!operand.present) return operand;
+  if (static_cast<int>(tensor.desc.dtype) >= kDTypeCount) {
+    return InvalidArgument(op.name, ": '", name, "': expected a dtype, got the value ",
+                           static_cast<int>(tensor.desc.dtype));
+  }
   operand.desc = tensor.desc;
   const auto address = reinterpret_cast<uintptr_t>(tensor.data);
   if (address == 0) {
@@ -55,6 +59,10 @@ absl::StatusOr<CheckedCall> CheckCall(const OpSpec& op, std::span<const Tensor> 
       TW_ASSIGN_OR_RETURN(Operand operand, CheckTensor(op, name, tensors[i], pointers_known));
       operands[is_output].push_back(operand);
       if (!operand.present) continue;
+      if (tensors[i].device < 0) {
+        return InvalidArgument(op.name, ": '", name, "': device ", tensors[i].device,
+                               " does not exist");
+      }
       if (checked.device < 0) {
         checked.device = tensors[i].device;
         first = name;

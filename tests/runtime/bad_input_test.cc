@@ -120,6 +120,15 @@ TEST_F(BadInputTest, MoreDimensionsThanFit) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("expected at most 8 dimensions"));
 }
 
+// Guards: values that no enumerator or device has are refused before anything looks them up.
+TEST_F(BadInputTest, DTypeOrDeviceThatDoesNotExist) {
+  Tensor x = X(2, 2);
+  x.desc.dtype = static_cast<DType>(200);
+  Refused("'x': expected a dtype, got the value 200", {x}, {Y(2, 2)});
+  Refused("'x': device -2 does not exist", {X(2, 2, -2)}, {Y(2, 2)});
+  Refused("'output': device -7 does not exist", {X(2, 2)}, {Y(2, 2, -7)});
+}
+
 TEST_F(BadInputTest, NullPointerWithElements) {
   Tensor x = X(2, 2);
   x.data = nullptr;
