@@ -38,10 +38,14 @@ class EdgeValuesGpuTest : public ::testing::Test {
   }
   void TearDown() override {
     for (std::byte* buffer : buffers_) {
-      if (buffer != nullptr) EXPECT_TRUE(driver_->Free(buffer).ok());
+      if (buffer != nullptr) {
+        EXPECT_TRUE(driver_->Free(buffer).ok());
+      }
     }
     runtime_.reset();
-    if (stream_ != nullptr) EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
+    if (stream_ != nullptr) {
+      EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
+    }
   }
 
   // A tensor in buffer `index` that holds the values, dense from the buffer's first element on.
