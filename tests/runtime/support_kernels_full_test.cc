@@ -1,11 +1,10 @@
 // The service's own device kernels compile for every dtype.
-#include "runtime/worker/support_kernels.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernel_templates/embedded.h"
 #include "runtime/compiler.h"
+#include "runtime/worker/support_kernels.h"
 
 namespace tilewright {
 namespace {
