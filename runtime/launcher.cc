@@ -122,7 +122,7 @@ absl::Status Launcher::CheckPointers(const ExactCall& call, OperandPointers poin
                              "': expected memory of device ", call.device->ordinal, ", got ",
                              pointers[i], ", which the driver does not know");
     }
-    if (info->device != call.device->ordinal) {
+    if (info->device >= 0 && info->device != call.device->ordinal) {
       return InvalidArgument(call.call.op->name, ": '", OperandName(call.call, i),
                              "': expected memory of device ", call.device->ordinal,
                              ", got memory of device ", info->device);

@@ -94,7 +94,7 @@ struct CaptureInfo {
 
 struct PointerInfo {
   bool known = false;  // allocated or registered with the driver
-  int device = -1;
+  int device = -1;     // of device memory; -1 for host and managed memory, which belong to none
   bool is_device_accessible = false;
 };
 

@@ -270,13 +270,16 @@ class DlopenDriver final : public Driver {
   absl::StatusOr<PointerInfo> Pointer(const void* pointer) override {
     int ordinal = -1;
     unsigned int type = 0;
+    unsigned int managed = 0;
     void* device_pointer = nullptr;
-    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                        CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
-    void* values[] = {&ordinal, &type, &device_pointer};
-    TW_CUDA(cuPointerGetAttributes, 3, attributes, values, Address(pointer));
-    return PointerInfo{type != 0, ordinal, device_pointer != nullptr};
+    CUpointer_attribute attributes[] = {
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
+    void* values[] = {&ordinal, &type, &managed, &device_pointer};
+    TW_CUDA(cuPointerGetAttributes, 4, attributes, values, Address(pointer));
+    // Without a current context the driver gives no device pointer, even of device memory.
+    const bool on_device = type == CU_MEMORYTYPE_DEVICE && managed == 0;
+    return PointerInfo{type != 0, on_device ? ordinal : -1, on_device || device_pointer != nullptr};
   }
   absl::StatusOr<MemoryInfo> Memory() override {
     size_t free_bytes = 0;
