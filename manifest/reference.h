@@ -17,6 +17,9 @@ namespace tilewright {
 struct RefScalar {
   double f = 0;
   int64_t i = 0;
+  // Where `f` is a sum whose terms may cancel: the sum of their magnitudes, which the rounding of a
+  // float32 accumulation is in proportion to. Else 0.
+  double magnitude = 0;
 };
 
 // Host data of one operand, in the operand's own dtype and strides: `data` points at element

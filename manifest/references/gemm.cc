@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 #include <unordered_map>
 
@@ -65,8 +66,14 @@ TILEWRIGHT_REFERENCE(GemmFwdOp)
     }
     const std::vector<double>& column = columns.Get(elements[i] % n);
     double sum = 0;
-    for (size_t k = 0; k < row.size(); ++k) sum += row[k] * column[k];
+    double magnitude = 0;
+    for (size_t k = 0; k < row.size(); ++k) {
+      const double term = row[k] * column[k];
+      sum += term;
+      magnitude += std::fabs(term);
+    }
     values[i].f = sum;
+    values[i].magnitude = magnitude;
   }
   return absl::OkStatus();
 }

@@ -15,6 +15,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kExactBelow = 0x1p24;
 constexpr int64_t kTile = 64;
+// Rounding of a float32 accumulation, as a fraction of the sum of its terms' magnitudes: eight
+// units in the last place, as tensor cores cut off rather than round.
+constexpr double kSumRounding = 0x1p-20;
 
 // `want` of [0, extent): the ends, tile boundaries, random ones.
 std::vector<int64_t> PickIndices(int64_t extent, int64_t want, std::mt19937_64& random) {
@@ -70,8 +73,9 @@ double LargestFinite(DType dtype) {
 }
 
 // The distance of `got` from `exact` as a fraction of the tolerance.
-double FloatError(DType dtype, double got, double exact, const Tolerance& tolerance,
+double FloatError(DType dtype, double got, const RefScalar& expected, const Tolerance& tolerance,
                   bool exact_integers) {
+  const double exact = expected.f;
   double rounded = 0;
   StoreFromDouble(&rounded, dtype, 0, exact);
   rounded = LoadAsDouble(&rounded, dtype, 0);
@@ -88,7 +92,8 @@ double FloatError(DType dtype, double got, double exact, const Tolerance& tolera
     return near ? 1 : kInf;
   }
   if (exact_integers && exact == std::trunc(exact) && std::fabs(exact) < kExactBelow) return kInf;
-  const double allowed = tolerance.absolute + tolerance.relative * std::fabs(exact);
+  double allowed = tolerance.absolute + tolerance.relative * std::fabs(exact);
+  if (std::isfinite(expected.magnitude)) allowed += kSumRounding * expected.magnitude;
   return allowed > 0 ? std::fabs(got - rounded) / allowed : kInf;
 }
 
@@ -131,7 +136,7 @@ Agreement CompareElements(const TensorDesc& desc, const void* origin,
     std::string texts;
     if (IsFloating(desc.dtype)) {
       const double got = LoadAsDouble(origin, desc.dtype, offset);
-      error = FloatError(desc.dtype, got, values[i].f, tolerance, exact_integers);
+      error = FloatError(desc.dtype, got, values[i], tolerance, exact_integers);
       if (error > 1 && first.empty()) texts = Cat("expected ", values[i].f, ", got ", got);
     } else {
       const int64_t got = LoadAsInt(origin, desc.dtype, offset);

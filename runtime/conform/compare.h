@@ -25,7 +25,8 @@ struct Agreement {
   void Merge(const Agreement& other);
 };
 
-// Compares `values` with the output at `origin` (element (0, ..., 0)) laid out as `desc`. Expected
+// Compares `values` with the output at `origin` (element (0, ..., 0)) laid out as `desc`. A sum
+// whose terms cancel may further be off by the rounding of their magnitudes in float32. Expected
 // values are rounded to the output's dtype first; NaN equals NaN; integers and bool are exact. With
 // `exact_integers`, whole numbers below 2^24 must come out exactly, whatever the tolerance: for
 // inputs whose sums are exact in float32.

@@ -161,6 +161,21 @@ TEST(CompareTest, JudgesValues) {
   EXPECT_FALSE(judge(DType::kInt32, 8, 7, false));
 }
 
+// Guards: large terms that cancel leave the rounding of float32 sums, and no more is excused.
+TEST(CompareTest, JudgesCancelledSumsByTheirTerms) {
+  const auto judge = [](double got, double expected, double magnitude) {
+    const auto stored = static_cast<float>(got);
+    const int64_t element = 0;
+    const RefScalar value{expected, 0, magnitude};
+    return CompareElements(TensorDesc::Contiguous(DType::kFloat32, {1}), &stored, {&element, 1},
+                           {&value, 1}, Tolerance{1e-5, 1e-5}, false)
+        .problem.empty();
+  };
+  EXPECT_TRUE(judge(0, 7.5, 0x1p51));   // one unit in the last place of the terms is 2^27
+  EXPECT_FALSE(judge(0, 7.5, 0x1p20));  // here it is 1/8
+  EXPECT_FALSE(judge(1.001, 1, 16));
+}
+
 // Guards: elements that were never written are counted.
 TEST(CompareTest, CountsPoison) {
   std::vector<unsigned char> bytes(20, 0xff);
