@@ -20,6 +20,8 @@ struct RefScalar {
   // Where `f` is a sum whose terms may cancel: the sum of their magnitudes, which the rounding of a
   // float32 accumulation is in proportion to. Else 0.
   double magnitude = 0;
+  // The definition rounds on the way (exponentials): integers in give no exact integers out.
+  bool inexact = false;
 };
 
 // Host data of one operand, in the operand's own dtype and strides: `data` points at element

@@ -175,29 +175,68 @@ void FillHost(DType dtype, std::span<std::byte> bytes, const InputOptions& optio
   });
 }
 
+namespace {
+
+constexpr int64_t kSmallInput = int64_t{1} << 16;  // elements
+
+absl::StatusOr<HostBuffer> MakeBuffer(const CallDesc& call, int index,
+                                      const InputOptions& options) {
+  const Operand& operand = call.input(index);
+  const auto extent = operand.desc.Extent();
+  if (!extent.has_value()) {
+    return ResourceExhausted(call.op->name, ": ", call.op->inputs[static_cast<size_t>(index)].name,
+                             ": extent of ", operand.desc.shape.ToString(), " overflows");
+  }
+  HostBuffer buffer;
+  try {
+    buffer.bytes.resize(static_cast<size_t>(extent->end - extent->begin));
+  } catch (const std::exception&) {
+    return ResourceExhausted(call.op->name, ": no host memory for ", extent->end - extent->begin,
+                             " bytes");
+  }
+  buffer.origin_bytes = -extent->begin;
+  InputOptions own = options;
+  own.seed = HashAt(options.seed, static_cast<uint64_t>(index));
+  FillHost(operand.desc.dtype, buffer.bytes, own);
+  return buffer;
+}
+
+// Lets the operator's own function, if it has one, overwrite what it must.
+absl::Status FitTogether(const CallDesc& call, const InputOptions& options,
+                         const InputFunction& function, std::vector<HostBuffer>& buffers) {
+  if (!function) return absl::OkStatus();
+  std::vector<void*> data;
+  for (HostBuffer& buffer : buffers) {
+    data.push_back(buffer.bytes.empty() ? nullptr : buffer.origin());
+  }
+  return function({&call, options.use, options.seed, data});
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<HostBuffer>> MakeInputs(const CallDesc& call,
                                                    const InputOptions& options) {
   std::vector<HostBuffer> buffers(call.op->inputs.size());
   for (int i = 0; i < call.op->input_count(); ++i) {
+    if (!call.input(i).present) continue;
+    TW_ASSIGN_OR_RETURN(buffers[static_cast<size_t>(i)], MakeBuffer(call, i, options));
+  }
+  TW_RETURN_IF_ERROR(FitTogether(call, options, BuiltinInputs(call.op->name), buffers));
+  return buffers;
+}
+
+absl::StatusOr<std::vector<HostBuffer>> MakeChosenInputs(const CallDesc& call,
+                                                         const InputOptions& options) {
+  std::vector<HostBuffer> buffers(call.op->inputs.size());
+  const InputFunction function = BuiltinInputs(call.op->name);
+  if (!function) return buffers;
+  for (int i = 0; i < call.op->input_count(); ++i) {
     const Operand& operand = call.input(i);
     if (!operand.present) continue;
-    const auto extent = operand.desc.Extent();
-    if (!extent.has_value()) {
-      return ResourceExhausted(call.op->name, ": ", call.op->inputs[static_cast<size_t>(i)].name,
-                               ": extent of ", operand.desc.shape.ToString(), " overflows");
-    }
-    HostBuffer& buffer = buffers[static_cast<size_t>(i)];
-    try {
-      buffer.bytes.resize(static_cast<size_t>(extent->end - extent->begin));
-    } catch (const std::exception&) {
-      return ResourceExhausted(call.op->name, ": no host memory for ", extent->end - extent->begin,
-                               " bytes");
-    }
-    buffer.origin_bytes = -extent->begin;
-    InputOptions own = options;
-    own.seed = HashAt(options.seed, static_cast<uint64_t>(i));
-    FillHost(operand.desc.dtype, buffer.bytes, own);
+    if (IsFloating(operand.desc.dtype) && operand.desc.elements() > kSmallInput) continue;
+    TW_ASSIGN_OR_RETURN(buffers[static_cast<size_t>(i)], MakeBuffer(call, i, options));
   }
+  TW_RETURN_IF_ERROR(FitTogether(call, options, function, buffers));
   return buffers;
 }
 

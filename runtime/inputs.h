@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "manifest/call_desc.h"
+#include "manifest/input_values.h"
 
 namespace tilewright {
 
@@ -31,6 +32,7 @@ struct InputOptions {
   InputMode mode = InputMode::kNormal;
   uint64_t seed = 0;  // same seed, dtype and size: same bytes
   int threads = 0;    // 0: up to 8, by size
+  InputUse use = InputUse::kCheck;
 };
 
 // A seed that differs per call and per process.
@@ -50,10 +52,16 @@ struct HostBuffer {
   void* origin() { return bytes.data() + origin_bytes; }
 };
 
-// Data for every input of `call`, in the manifest's order; an absent or empty one has no bytes.
+// Data for every input of `call`, in the manifest's order; an absent or empty one has no bytes. An
+// operator whose inputs must fit together gets them from its own function (BuiltinInputs).
 // ResourceExhausted where an extent overflows or cannot be held.
 absl::StatusOr<std::vector<HostBuffer>> MakeInputs(const CallDesc& call,
                                                    const InputOptions& options);
+
+// Only the inputs that random data will not do for: the integers and the small ones of an operator
+// with a function of its own. The others, and all of other operators, have no bytes.
+absl::StatusOr<std::vector<HostBuffer>> MakeChosenInputs(const CallDesc& call,
+                                                         const InputOptions& options);
 
 }  // namespace tilewright
 

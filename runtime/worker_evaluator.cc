@@ -236,8 +236,9 @@ absl::StatusOr<OpenRequest> WorkerEvaluator::DescribeProblem() {
 }
 
 absl::Status WorkerEvaluator::WriteInputs(OpenRequest& request) {
-  if (!options_.inputs) return absl::OkStatus();
-  TW_ASSIGN_OR_RETURN(const std::vector<HostBuffer> buffers, options_.inputs(call_));
+  const InputOptions use{.seed = request.seed, .use = InputUse::kTime};
+  TW_ASSIGN_OR_RETURN(const std::vector<HostBuffer> buffers,
+                      options_.inputs ? options_.inputs(call_) : MakeChosenInputs(call_, use));
   for (size_t i = 0; i < buffers.size() && i < request.operands.size(); ++i) {
     if (buffers[i].bytes.empty() || request.operands[i].output) continue;
     request.operands[i].data_file = Cat(scratch_, "/input", i);

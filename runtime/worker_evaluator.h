@@ -32,7 +32,7 @@ struct WorkerEvaluatorOptions {
   int device = 0;  // ordinal
   int jobs = 0;    // compile threads; 0: as many as cores
   std::vector<std::string> cupti_dirs;
-  InputGenerator inputs;  // empty: random data
+  InputGenerator inputs;  // empty: random data, or what the operator chooses (inputs.h)
 };
 
 // The worker starts with the first candidate that compiles. `call`, `recipe` and `kernels` outlive

@@ -31,8 +31,9 @@ struct DeviceCall {
 };
 
 absl::StatusOr<std::vector<Tensor>> MakeInputSet(GpuSession& gpu, const CallDesc& call) {
-  TW_ASSIGN_OR_RETURN(const std::vector<HostBuffer> buffers,
-                      MakeInputs(call, {.mode = InputMode::kNormal, .seed = FreshSeed()}));
+  TW_ASSIGN_OR_RETURN(
+      const std::vector<HostBuffer> buffers,
+      MakeInputs(call, {.mode = InputMode::kNormal, .seed = FreshSeed(), .use = InputUse::kTime}));
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Operand& operand = call.input(static_cast<int>(i));

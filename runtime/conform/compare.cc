@@ -91,7 +91,8 @@ double FloatError(DType dtype, double got, const RefScalar& expected, const Tole
                       std::fabs(got) >= largest * (1 - 2 * tolerance.relative);
     return near ? 1 : kInf;
   }
-  if (exact_integers && exact == std::trunc(exact) && std::fabs(exact) < kExactBelow) return kInf;
+  const bool exactly = exact_integers && !expected.inexact;
+  if (exactly && exact == std::trunc(exact) && std::fabs(exact) < kExactBelow) return kInf;
   double allowed = tolerance.absolute + tolerance.relative * std::fabs(exact);
   if (std::isfinite(expected.magnitude)) allowed += kSumRounding * expected.magnitude;
   return allowed > 0 ? std::fabs(got - rounded) / allowed : kInf;

@@ -26,7 +26,9 @@ absl::StatusOr<std::vector<OpSpec>> LoadOps(const std::vector<Input>& inputs);
 absl::StatusOr<std::string> GenerateOps(const std::vector<Input>& inputs);
 // tilewright/ops.h: typed wrappers.
 absl::StatusOr<std::string> GenerateWrappers(const std::vector<Input>& inputs);
-// The table behind BuiltinReference(): every TILEWRIGHT_REFERENCE(op) at the start of a line.
+// The tables behind BuiltinReference(), BuiltinInputs() and BuiltinEdgeCases(): every
+// TILEWRIGHT_REFERENCE(op), TILEWRIGHT_INPUTS(op) and TILEWRIGHT_EDGE_CASES(op) at the start of a
+// line.
 absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs);
 // The table behind MakeBuiltinRecipe(): every TILEWRIGHT_RECIPE(op) at the start of a line.
 absl::StatusOr<std::string> GenerateRecipes(const std::vector<Input>& inputs);

@@ -57,8 +57,11 @@ std::string CppString(std::string_view text) {
 absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs) {
   TW_ASSIGN_OR_RETURN(const auto ops, FindMarkers(inputs, "TILEWRIGHT_REFERENCE"));
   TW_ASSIGN_OR_RETURN(const auto cases, FindMarkers(inputs, "TILEWRIGHT_EDGE_CASES"));
+  TW_ASSIGN_OR_RETURN(const auto values, FindMarkers(inputs, "TILEWRIGHT_INPUTS"));
   std::string out = Cat(kNotice,
-                        "#include \"manifest/edge_cases.h\"\n#include \"manifest/reference.h\"\n\n"
+                        "#include \"manifest/edge_cases.h\"\n"
+                        "#include \"manifest/input_values.h\"\n"
+                        "#include \"manifest/reference.h\"\n\n"
                         "namespace tilewright {\n\n");
   for (const auto& [op, path] : ops) {
     out += Cat("absl::Status Reference_", op,
@@ -71,6 +74,15 @@ absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs)
     out += Cat("  if (op == \"", op, "\") return Reference_", op, ";\n");
   }
   out += ops.empty() ? "  (void)op;\n" : "";
+  out += "  return {};\n}\n\n";
+  for (const auto& [op, path] : values) {
+    out += Cat("TILEWRIGHT_INPUTS(", op, ")(const InputRequest&);  // ", path, "\n");
+  }
+  out += "\nInputFunction BuiltinInputs(std::string_view op) {\n";
+  for (const auto& [op, path] : values) {
+    out += Cat("  if (op == \"", op, "\") return Inputs_", op, ";\n");
+  }
+  out += values.empty() ? "  (void)op;\n" : "";
   out += "  return {};\n}\n\n";
   for (const auto& [op, path] : cases) {
     out += Cat("TILEWRIGHT_EDGE_CASES(", op, ");  // ", path, "\n");
