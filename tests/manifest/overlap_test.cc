@@ -34,7 +34,7 @@ TEST(OverlapTest, SelfOverlapAgreesWithEnumeration) {
 TEST(OverlapTest, LargeViewsAreDecided) {
   const TensorDesc rows{DType::kBFloat16, {1 << 20, 4096}, {8192, 1}};
   EXPECT_FALSE(OverlapsItself(rows));
-  alignas(2) static std::byte memory[2];
+  alignas(2) static std::byte memory[2 * 4096 + 2];
   // The two halves of each row interleave without meeting; one element further they meet.
   EXPECT_FALSE(ViewsOverlap(rows, memory, rows, memory + 2 * 4096));
   EXPECT_TRUE(ViewsOverlap(rows, memory, rows, memory + 2 * 4095));
