@@ -22,7 +22,8 @@ std::string_view StorageTypeName(DType dtype) {
                                                                        "tilewright::bf16",
                                                                        "float",
                                                                        "double",
-                                                                       "tilewright::complex64"};
+                                                                       "tilewright::complex64",
+                                                                       "tilewright::complex128"};
   return kNames[static_cast<size_t>(dtype)];
 }
 

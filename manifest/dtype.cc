@@ -23,6 +23,7 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
     {"float32", 4},
     {"float64", 8},
     {"complex64", 8},
+    {"complex128", 16},
 }};
 
 }  // namespace
@@ -39,6 +40,8 @@ std::optional<DType> ParseDType(std::string_view name) {
 }
 
 bool IsFloating(DType dtype) { return dtype >= DType::kFloat8E4M3 && dtype <= DType::kFloat64; }
+
+bool IsComplex(DType dtype) { return dtype == DType::kComplex64 || dtype == DType::kComplex128; }
 
 bool IsInteger(DType dtype) { return dtype >= DType::kUint8 && dtype <= DType::kInt64; }
 

@@ -23,8 +23,9 @@ enum class DType : uint8_t {
   kFloat32 = 10,
   kFloat64 = 11,
   kComplex64 = 12,
+  kComplex128 = 13,
 };
-inline constexpr int kDTypeCount = 13;
+inline constexpr int kDTypeCount = 14;
 
 // Bytes of one element.
 int DTypeSize(DType dtype);
@@ -32,7 +33,8 @@ int DTypeSize(DType dtype);
 std::string_view DTypeName(DType dtype);
 std::optional<DType> ParseDType(std::string_view name);
 bool IsFloating(DType dtype);  // fp8, fp16, bf16, fp32, fp64
-bool IsInteger(DType dtype);   // signed and unsigned integers; not bool
+bool IsComplex(DType dtype);
+bool IsInteger(DType dtype);  // signed and unsigned integers; not bool
 
 }  // namespace tilewright
 

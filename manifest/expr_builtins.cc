@@ -125,6 +125,31 @@ Result ReducedShape(Arguments arguments) {
   return out;
 }
 
+// all_axes(rank): 0, 1, ..., rank - 1.
+Result AllAxes(Arguments arguments) {
+  TW_ASSIGN_OR_RETURN(const int64_t rank, IntAt(arguments, 0));
+  if (rank < 0 || rank > static_cast<int64_t>(kMaxTupleSize)) {
+    return InvalidArgument("rank ", rank, " is out of range");
+  }
+  Tuple axes;
+  for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  return axes;
+}
+
+// extents_at(shape, axes): the values of the shape at the axes.
+Result ExtentsAt(Arguments arguments) {
+  TW_ASSIGN_OR_RETURN(const Tuple* shape, TupleAt(arguments, 0));
+  TW_ASSIGN_OR_RETURN(const Tuple* axes, TupleAt(arguments, 1));
+  const auto rank = static_cast<int64_t>(shape->size());
+  Tuple out;
+  for (const int64_t axis : *axes) {
+    const int64_t at = axis < 0 ? axis + rank : axis;
+    if (at < 0 || at >= rank) return InvalidArgument("axis ", axis, " of rank ", rank);
+    out.push_back((*shape)[static_cast<size_t>(at)]);
+  }
+  return out;
+}
+
 // pooled_extent(extent, kernel, stride, padding, dilation, ceil_mode): windows along one axis; in
 // ceil mode none starts in the padding after the end.
 Result PooledExtent(Arguments arguments) {
@@ -165,7 +190,7 @@ Result Concat(Arguments arguments) {
 // is_int(a): the type of a parameter that may be an int or a float.
 Result IsInt(Arguments arguments) { return std::holds_alternative<int64_t>(arguments[0]); }
 
-constexpr std::array<ExprBuiltin, 12> kBuiltins = {{
+constexpr std::array<ExprBuiltin, 14> kBuiltins = {{
     {"len", 1, 1, Len},
     {"product", 1, 1, Product},
     {"ceil_div", 2, 2, CeilDiv},
@@ -174,6 +199,8 @@ constexpr std::array<ExprBuiltin, 12> kBuiltins = {{
     {"abs", 1, 1, Abs},
     {"broadcast", 2, 2, Broadcast},
     {"reduced_shape", 3, 3, ReducedShape},
+    {"all_axes", 1, 1, AllAxes},
+    {"extents_at", 2, 2, ExtentsAt},
     {"pooled_extent", 6, 6, PooledExtent},
     {"tuple", 1, 1, MakeTuple},
     {"concat", 1, 8, Concat},

@@ -49,6 +49,8 @@ double LoadAsDouble(const void* data, DType dtype, int64_t offset) {
       return Read<double>(data, offset);
     case DType::kComplex64:
       return Read<float>(data, 2 * offset);  // the real part
+    case DType::kComplex128:
+      return Read<double>(data, 2 * offset);
     default:
       return static_cast<double>(LoadAsInt(data, dtype, offset));
   }
@@ -90,6 +92,9 @@ void StoreFromDouble(void* data, DType dtype, int64_t offset, double value) {
     case DType::kComplex64:
       Write(data, 2 * offset, static_cast<float>(value));
       return Write(data, 2 * offset + 1, 0.0f);
+    case DType::kComplex128:
+      Write(data, 2 * offset, value);
+      return Write(data, 2 * offset + 1, 0.0);
     case DType::kBool:
       return Write(data, offset, static_cast<uint8_t>(value != 0 ? 1 : 0));
     default:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace tilewright {
 namespace {
@@ -147,6 +148,10 @@ absl::StatusOr<ParamValue> YamlField::Value() const {
   if (const auto flag = Bool(); flag.ok()) return ParamValue(*flag);
   if (const auto integer = Int(); integer.ok()) return ParamValue(*integer);
   if (const auto real = Float(); real.ok()) return ParamValue(*real);
+  if (IsPlain(*node_) && (node_->text == ".inf" || node_->text == "-.inf")) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return ParamValue(node_->text[0] == '-' ? -infinity : infinity);
+  }
   if (const auto dtype = DTypeName(); dtype.ok()) return ParamValue(*dtype);
   return Expected("null, a bool, a number, a list of ints or a dtype");
 }

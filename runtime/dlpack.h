@@ -37,6 +37,7 @@ inline absl::StatusOr<DType> FromDlpack(const DLDataType& type) {
     if (is(kDLFloat, 32)) return DType::kFloat32;
     if (is(kDLFloat, 64)) return DType::kFloat64;
     if (is(kDLComplex, 64)) return DType::kComplex64;
+    if (is(kDLComplex, 128)) return DType::kComplex128;
   }
   return InvalidArgument("DLPack type: expected one of the supported dtypes, got code ",
                          static_cast<int>(type.code), ", ", static_cast<int>(type.bits), " bits, ",

@@ -61,6 +61,7 @@ double SmallestNormalOf(DType dtype) {
     case DType::kFloat16:
       return 0x1p-14;
     case DType::kFloat64:
+    case DType::kComplex128:
       return std::numeric_limits<double>::min();
     default:
       return 0x1p-126;
@@ -94,7 +95,7 @@ double SpecialValue(DType dtype, uint64_t choice) {
 
 void StoreElement(DType dtype, void* data, int64_t i, const InputOptions& options) {
   const auto counter = static_cast<uint64_t>(i);
-  const bool floating = IsFloating(dtype) || dtype == DType::kComplex64;
+  const bool floating = IsFloating(dtype) || IsComplex(dtype);
   if (options.mode == InputMode::kSmallIntegers) {
     const auto value = static_cast<int64_t>(HashAt(options.seed, counter) % 5);
     const bool is_unsigned = dtype == DType::kUint8 || dtype == DType::kBool;

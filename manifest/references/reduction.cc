@@ -10,12 +10,11 @@ namespace {
 // torch's choice where softmax is given no axis.
 int ImplicitSoftmaxAxis(int rank) { return rank == 0 || rank == 1 || rank == 3 ? 0 : 1; }
 
-}  // namespace
-
-// torch.nn.functional.softmax along one axis. NaN, a +inf or only -inf in a line make it all NaN.
-TILEWRIGHT_REFERENCE(SoftmaxFwdOp)
-(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
- std::span<RefScalar> values) {
+// values[k] = function(x, maximum of its line, sum of exp(x - maximum)), along the axis. NaN, a
+// +inf or only -inf in a line make the sum NaN.
+template <class Function>
+absl::Status ForEachInLine(const ReferenceCall& call, std::span<const int64_t> elements,
+                           std::span<RefScalar> values, Function function) {
   const TensorDesc& x = call.call->input(0).desc;
   const ParamValue& dim = call.call->params[0];
   const int axis = dim.is_null() ? ImplicitSoftmaxAxis(x.rank()) : static_cast<int>(dim.as_int());
@@ -44,9 +43,29 @@ TILEWRIGHT_REFERENCE(SoftmaxFwdOp)
       for (const double input : inputs) sum += std::exp(input - maximum);
     }
     const double value = LoadAsDouble(call.inputs[0].data, x.dtype, offsets[i]);
-    values[i].f = std::exp(value - maximum) / sum;
+    values[i] = function(value, maximum, sum);
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+// torch.nn.functional.softmax along one axis.
+TILEWRIGHT_REFERENCE(SoftmaxFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  return ForEachInLine(call, elements, values, [](double value, double maximum, double sum) {
+    return RefScalar{std::exp(value - maximum) / sum};
+  });
+}
+
+// torch.nn.functional.log_softmax along one axis.
+TILEWRIGHT_REFERENCE(LogSoftmaxFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  return ForEachInLine(call, elements, values, [](double value, double maximum, double sum) {
+    return RefScalar{.f = value - maximum - std::log(sum), .inexact = true};
+  });
 }
 
 TILEWRIGHT_EDGE_CASES(SoftmaxFwdOp) {
@@ -86,5 +105,7 @@ TILEWRIGHT_EDGE_CASES(SoftmaxFwdOp) {
   }
   return cases;
 }
+
+TILEWRIGHT_EDGE_CASES(LogSoftmaxFwdOp) { return EdgeCases_SoftmaxFwdOp(); }
 
 }  // namespace tilewright

@@ -61,12 +61,17 @@ absl::StatusOr<CaseRunner> CaseRunner::Create(Driver& driver, CudaStream stream,
     TW_ASSIGN_OR_RETURN(GuardedTensor buffer, GuardedTensor::Allocate(driver, operand));
     const Tensor tensor{buffer.data(), options.device, operand.desc};
     if (is_input) runner.buffer_of_input_.push_back(runner.buffers_.size());
+    if (is_input && op.inputs[i].mutated) runner.mutated_.push_back(runner.buffers_.size());
     (is_input ? runner.inputs_ : runner.outputs_).push_back(tensor);
     runner.buffers_.push_back(std::move(buffer));
     if (!is_input) {
       runner.elements_.push_back(
           SampleElements(operand.desc.shape, options.samples, runner.seed_++));
     }
+  }
+  for (const size_t buffer : runner.mutated_) {
+    const Dims& shape = runner.buffers_[buffer].desc().shape;
+    runner.elements_.push_back(SampleElements(shape, options.samples, runner.seed_++));
   }
   return runner;
 }
@@ -85,7 +90,7 @@ absl::StatusOr<DataSet> CaseRunner::Draw(InputMode mode) {
   std::vector<HostOperand> inputs;
   for (const HostBuffer& buffer : data.inputs) inputs.push_back({buffer.origin()});
   const ReferenceCall call{&entry_->call, inputs};
-  for (size_t i = 0; i < outputs_.size(); ++i) {
+  for (size_t i = 0; i < elements_.size(); ++i) {
     data.expected.emplace_back(elements_[i].size());
     TW_RETURN_IF_ERROR(reference_(call, static_cast<int>(i), elements_[i], data.expected.back()));
   }
@@ -134,6 +139,21 @@ absl::Status CaseRunner::CompareOutput(size_t output, const DataSet& data, uint8
   return absl::OkStatus();
 }
 
+absl::Status CaseRunner::CompareMutated(size_t result, const DataSet& data, Agreement& agreement) {
+  const GuardedTensor& buffer = buffers_[mutated_[result - outputs_.size()]];
+  TW_ASSIGN_OR_RETURN(const std::vector<std::byte> image, buffer.Download(*driver_, stream_));
+  Agreement found = CompareElements(
+      buffer.desc(), buffer.Origin(image), elements_[result], data.expected[result],
+      ToleranceOf(*entry_->call.op, buffer.desc().dtype), data.mode == InputMode::kSmallIntegers);
+  if (found.problem.empty()) found.problem = buffer.DamageOutside(image, kNanPoison);
+  if (!found.problem.empty()) {
+    found.problem = Cat(InputModeName(data.mode), " inputs, mutated input ",
+                        result - outputs_.size(), ": ", found.problem);
+  }
+  agreement.Merge(found);
+  return absl::OkStatus();
+}
+
 absl::Status CaseRunner::CompareInputs(const DataSet& data, Agreement& agreement) {
   for (size_t i = 0; i < data.inputs.size(); ++i) {
     if (buffer_of_input_[i] == kNone || entry_->call.op->inputs[i].mutated) continue;
@@ -150,6 +170,9 @@ absl::Status CaseRunner::CompareInputs(const DataSet& data, Agreement& agreement
 absl::Status CaseRunner::Compare(const DataSet& data, uint8_t poison, Agreement& agreement) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     TW_RETURN_IF_ERROR(CompareOutput(i, data, poison, agreement));
+  }
+  for (size_t i = outputs_.size(); i < elements_.size(); ++i) {
+    TW_RETURN_IF_ERROR(CompareMutated(i, data, agreement));
   }
   return CompareInputs(data, agreement);
 }

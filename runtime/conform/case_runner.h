@@ -20,7 +20,8 @@ namespace tilewright {
 struct DataSet {
   InputMode mode = InputMode::kNormal;
   std::vector<HostBuffer> inputs;
-  std::vector<std::vector<RefScalar>> expected;  // per output, at the sampled elements
+  // Per output and then per mutated input, at the sampled elements.
+  std::vector<std::vector<RefScalar>> expected;
 };
 
 // Device buffers are allocated once and serve every configuration of the case. The device's context
@@ -60,6 +61,7 @@ class CaseRunner {
   absl::Status Compare(const DataSet& data, uint8_t poison, Agreement& agreement);
   absl::Status CompareOutput(size_t output, const DataSet& data, uint8_t poison,
                              Agreement& agreement);
+  absl::Status CompareMutated(size_t result, const DataSet& data, Agreement& agreement);
   absl::Status CompareInputs(const DataSet& data, Agreement& agreement);
   absl::Status Replay(CudaGraph graph, Agreement& agreement);
 
@@ -72,7 +74,8 @@ class CaseRunner {
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
   std::vector<size_t> buffer_of_input_;         // index into buffers_; kNone where absent
-  std::vector<std::vector<int64_t>> elements_;  // per output, sampled
+  std::vector<size_t> mutated_;                 // of the inputs that are written, in buffers_
+  std::vector<std::vector<int64_t>> elements_;  // per output, then per mutated input, sampled
 };
 
 }  // namespace tilewright

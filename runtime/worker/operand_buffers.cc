@@ -19,9 +19,7 @@ constexpr uint32_t kMaxSupportGrid = 4096;
 constexpr double kUsableMemory = 0.9;  // of what is free
 
 // NaN in every floating dtype; for the others a value that few kernels write.
-uint8_t PoisonPattern(DType dtype) {
-  return IsFloating(dtype) || dtype == DType::kComplex64 ? 0xff : 0x5a;
-}
+uint8_t PoisonPattern(DType dtype) { return IsFloating(dtype) || IsComplex(dtype) ? 0xff : 0x5a; }
 
 // Where in a 256-byte aligned buffer an extent starts, so that element (0, ..., 0), `origin` bytes
 // into it, is aligned to `alignment` and to no more.

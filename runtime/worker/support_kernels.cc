@@ -9,9 +9,14 @@ namespace tilewright {
 
 namespace {
 
-std::string ElementName(DType dtype) {
-  return std::string(StorageTypeName(dtype == DType::kComplex64 ? DType::kFloat32 : dtype));
+// A complex number is two of these; any other dtype is itself.
+DType PartOf(DType dtype) {
+  if (dtype == DType::kComplex64) return DType::kFloat32;
+  if (dtype == DType::kComplex128) return DType::kFloat64;
+  return dtype;
 }
+
+std::string ElementName(DType dtype) { return std::string(StorageTypeName(PartOf(dtype))); }
 
 }  // namespace
 
@@ -43,8 +48,6 @@ std::vector<KernelSpec> SupportKernels(std::span<const DType> dtypes) {
   return specs;
 }
 
-int64_t SupportElements(DType dtype, int64_t bytes) {
-  return bytes / (dtype == DType::kComplex64 ? 4 : DTypeSize(dtype));
-}
+int64_t SupportElements(DType dtype, int64_t bytes) { return bytes / DTypeSize(PartOf(dtype)); }
 
 }  // namespace tilewright

@@ -36,7 +36,7 @@ struct CompareParams {
 };
 inline constexpr uint32_t kSupportThreads = 256;
 
-// complex64 is handled as pairs of float.
+// complex numbers are handled as pairs.
 KernelSpec FillSpec(DType dtype, bool small_integers);
 KernelSpec CompareSpec(DType dtype);
 

@@ -1,6 +1,6 @@
 """Writes the golden vectors that the references in manifest/references/ are checked against.
 
-Usage: python3 make_golden.py [FOLDER]   (needs PyTorch; runs on the CPU)
+Usage: python3 make_golden.py [FOLDER [OP ...]]   (needs PyTorch; runs on the CPU)
 
 Each file holds cases of one operator: normalised parameters in the manifest's order, operands as
 dtype, shape and little-endian bytes in hex; null for an absent input.
@@ -13,6 +13,7 @@ import sys
 import torch
 
 from elementwise_golden import elementwise_ops
+from reduction_golden import reduction_ops
 
 F = torch.nn.functional
 INF, NAN = math.inf, math.nan
@@ -28,9 +29,13 @@ def pack(tensor):
             "hex": bytes(raw).hex()}
 
 
-def case(name, params, inputs, output):
-    return {"case": name, "params": params,
-            "inputs": [None if t is None else pack(t) for t in inputs], "output": pack(output)}
+def case(name, params, inputs, output, mutated=0):
+    """`output` may be a list: the outputs, and then `mutated` inputs as the call leaves them."""
+    made = {"case": name, "params": params,
+            "inputs": [None if t is None else pack(t) for t in inputs]}
+    if not isinstance(output, (list, tuple)):
+        return made | {"output": pack(output)}
+    return made | {"outputs": [pack(t) for t in output], "mutated": mutated}
 
 
 def randn(shape, dtype, seed):
@@ -146,12 +151,14 @@ def silu_and_mul_cases():
 
 
 OPS = {"GemmFwdOp": gemm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
-       "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case)
+       "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case) | reduction_ops(case)
 
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
     for op, cases in OPS.items():
+        if sys.argv[2:] and op not in sys.argv[2:]:
+            continue
         lines = ",\n".join(json.dumps(c) for c in cases())
         version = torch.__version__.split("+")[0]
         (folder / f"{op}.json").write_text(

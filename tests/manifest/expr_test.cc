@@ -93,6 +93,10 @@ TEST(ExprTest, Values) {
       {"broadcast((1,), (0,))", "(0,)"},
       {"reduced_shape(x.shape, (1,), true)", "(2, 1, 5)"},
       {"reduced_shape(x.shape, (-1, 0), false)", "(3,)"},
+      {"all_axes(3)", "(0, 1, 2)"},
+      {"all_axes(0)", "()"},
+      {"extents_at((2, 3, 5), (-1, 0))", "(5, 2)"},
+      {"extents_at((2, 3), ())", "()"},
       {"pooled_extent(4, 1, 2, 0, 1, true)", "2"},
       {"pooled_extent(4, 2, 2, 1, 1, true)", "3"},
       {"pooled_extent(7, 2, 3, 0, 1, true)", "3"},
@@ -135,6 +139,7 @@ TEST(ExprTest, Errors) {
       {"flag == 1", "error: column 6: cannot compare bool with int"},
       {"broadcast((2,), (3,))",
        "error: column 1: broadcast: shapes (2,) and (3,) do not broadcast"},
+      {"extents_at((2,), (1,))", "error: column 1: extents_at: axis 1 of rank 1"},
       {"reduced_shape((2,), (0, -1), true)", "error: column 1: reduced_shape: axis -1 given twice"},
       {"1e300 * 1e300", "error: column 7: the result is not finite"},
   };

@@ -115,12 +115,12 @@ TEST(FloatFormatTest, RandomDoublesRoundAsTheCompilerDoes) {
 
 // Guards: loads and stores of every dtype at an offset, integer wrap and bool.
 TEST(ReferenceTest, LoadsAndStoresEveryDType) {
-  const DType all[] = {DType::kBool,     DType::kUint8,    DType::kInt8,       DType::kInt16,
-                       DType::kInt32,    DType::kInt64,    DType::kFloat8E4M3, DType::kFloat8E5M2,
-                       DType::kFloat16,  DType::kBFloat16, DType::kFloat32,    DType::kFloat64,
-                       DType::kComplex64};
+  const DType all[] = {DType::kBool,      DType::kUint8,     DType::kInt8,       DType::kInt16,
+                       DType::kInt32,     DType::kInt64,     DType::kFloat8E4M3, DType::kFloat8E5M2,
+                       DType::kFloat16,   DType::kBFloat16,  DType::kFloat32,    DType::kFloat64,
+                       DType::kComplex64, DType::kComplex128};
   for (const DType dtype : all) {
-    std::vector<unsigned char> data(64, 0xee);
+    std::vector<unsigned char> data(96, 0xee);
     StoreFromDouble(data.data(), dtype, 3, 1.0);
     EXPECT_EQ(LoadAsDouble(data.data(), dtype, 3), 1.0) << DTypeName(dtype);
     EXPECT_EQ(LoadAsInt(data.data(), dtype, 3), 1) << DTypeName(dtype);

@@ -84,7 +84,7 @@ struct Case {
   OpSpec spec;
   CallDesc call;
   std::vector<Buffer> inputs;
-  Buffer output;
+  std::vector<Buffer> outputs;  // and then the mutated inputs after the call
 };
 
 void Load(const json& entry, bool spread, Case& result) {
@@ -97,21 +97,27 @@ void Load(const json& entry, bool spread, Case& result) {
     result.inputs.push_back(spread ? Spread(Read(tensor)) : Read(tensor));
     result.call.operands.push_back(result.inputs.back().operand);
   }
-  result.output = Read(entry.at("output"));
-  result.call.operands.push_back(result.output.operand);
+  if (entry.contains("output")) result.outputs.push_back(Read(entry.at("output")));
+  if (entry.contains("outputs")) {
+    for (const json& tensor : entry.at("outputs")) result.outputs.push_back(Read(tensor));
+  }
+  const size_t mutated = entry.value("mutated", size_t{0});  // how many of them
+  for (size_t i = 0; i + mutated < result.outputs.size(); ++i) {
+    result.call.operands.push_back(result.outputs[i].operand);
+  }
   result.spec.inputs.resize(result.inputs.size());
-  result.spec.outputs.resize(1);
+  result.spec.outputs.resize(result.outputs.size() - mutated);
   result.call.op = &result.spec;
   for (const json& param : entry.at("params")) result.call.params.push_back(ReadParam(param));
 }
 
 std::vector<RefScalar> RunReference(const ReferenceFunction& reference, const Case& test,
-                                    const std::vector<int64_t>& elements) {
+                                    size_t output, const std::vector<int64_t>& elements) {
   std::vector<HostOperand> inputs;
   for (const Buffer& buffer : test.inputs) inputs.push_back({buffer.bytes.data()});
   std::vector<RefScalar> values(elements.size());
   const ReferenceCall call{&test.call, inputs};
-  const absl::Status status = reference(call, 0, elements, values);
+  const absl::Status status = reference(call, static_cast<int>(output), elements, values);
   EXPECT_TRUE(status.ok()) << status;
   return values;
 }
@@ -143,6 +149,22 @@ void ExpectEqual(DType dtype, const RefScalar& value, const Buffer& golden, int6
   }
 }
 
+void ExpectOutput(const ReferenceFunction& reference, const Case& test, size_t output,
+                  const std::string& where) {
+  const Buffer& golden = test.outputs[output];
+  const DType dtype = golden.operand.desc.dtype;
+  std::vector<int64_t> elements(static_cast<size_t>(golden.operand.desc.elements()));
+  std::iota(elements.begin(), elements.end(), int64_t{0});
+  // Every second one first, backwards: values must land at their element's place.
+  std::stable_partition(elements.rbegin(), elements.rend(), [](int64_t i) { return i % 2 == 0; });
+  const std::vector<RefScalar> values = RunReference(reference, test, output, elements);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    ExpectEqual(dtype, values[i], golden, elements[i],
+                where + " " + std::string(DTypeName(dtype)) + " output " + std::to_string(output) +
+                    " [" + std::to_string(elements[i]) + "]");
+  }
+}
+
 class GoldenTest : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 // Guards: each reference equals PyTorch on every committed case, dense and strided, and asked for
@@ -157,17 +179,9 @@ TEST_P(GoldenTest, ReferenceEqualsPyTorch) {
   for (const json& entry : document.at("cases")) {
     Case test;
     Load(entry, spread, test);
-    const TensorDesc& output = test.output.operand.desc;
-    std::vector<int64_t> elements(static_cast<size_t>(output.elements()));
-    std::iota(elements.begin(), elements.end(), int64_t{0});
-    // Every second one first, backwards: values must land at their element's place.
-    std::stable_partition(elements.rbegin(), elements.rend(), [](int64_t i) { return i % 2 == 0; });
-    const std::vector<RefScalar> values = RunReference(reference, test, elements);
-    for (size_t i = 0; i < elements.size(); ++i) {
-      ExpectEqual(output.dtype, values[i], test.output, elements[i],
-                  op + " " + entry.at("case").get<std::string>() + " " +
-                      std::string(DTypeName(output.dtype)) + " [" + std::to_string(elements[i]) +
-                      "]");
+    for (size_t output = 0; output < test.outputs.size(); ++output) {
+      const std::string where = op + " " + entry.at("case").get<std::string>();
+      ExpectOutput(reference, test, output, where);
     }
   }
 }

@@ -10,16 +10,16 @@ namespace tilewright {
 namespace {
 
 constexpr DType kAll[] = {
-    DType::kBool,    DType::kUint8,      DType::kInt8,       DType::kInt16,   DType::kInt32,
-    DType::kInt64,   DType::kFloat8E4M3, DType::kFloat8E5M2, DType::kFloat16, DType::kBFloat16,
-    DType::kFloat32, DType::kFloat64,    DType::kComplex64};
+    DType::kBool,    DType::kUint8,      DType::kInt8,       DType::kInt16,     DType::kInt32,
+    DType::kInt64,   DType::kFloat8E4M3, DType::kFloat8E5M2, DType::kFloat16,   DType::kBFloat16,
+    DType::kFloat32, DType::kFloat64,    DType::kComplex64,  DType::kComplex128};
 
 // Guards that tuning can make data for, and judge, every dtype on the oldest and newest target.
 TEST(SupportKernelsTest, CompileForEveryDType) {
   const auto compiler = NvrtcCompiler();
   const TemplateSet templates = TemplateSet::Builtin();
   const std::vector<KernelSpec> specs = SupportKernels(kAll);
-  EXPECT_EQ(specs.size(), 24u);  // complex64 shares float's; the guard zones' is uint8's
+  EXPECT_EQ(specs.size(), 24u);  // complex ones share their parts'; the guard zones' is uint8's
   for (const KernelSpec& spec : specs) {
     for (const char* arch : {"sm_80", "sm_90a"}) {
       CompileRequest request;

@@ -1,6 +1,7 @@
 // Manifest entries as C++ functions that fill an OpSpec.
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "manifest/status.h"
@@ -10,8 +11,8 @@ namespace tilewright::generator {
 namespace {
 
 constexpr std::array<std::string_view, kDTypeCount> kDTypeIdentifiers = {
-    "kBool",       "kUint8",   "kInt8",     "kInt16",   "kInt32",   "kInt64",    "kFloat8E4M3",
-    "kFloat8E5M2", "kFloat16", "kBFloat16", "kFloat32", "kFloat64", "kComplex64"};
+    "kBool",       "kUint8",   "kInt8",     "kInt16",   "kInt32",   "kInt64",     "kFloat8E4M3",
+    "kFloat8E5M2", "kFloat16", "kBFloat16", "kFloat32", "kFloat64", "kComplex64", "kComplex128"};
 
 constexpr std::array<std::string_view, 8> kParamTypeIdentifiers = {
     "kBool", "kInt", "kFloat", "kIntOrFloat", "kIntList", "kAxes", "kAxis", "kDType"};
@@ -27,6 +28,9 @@ std::string BoolText(bool value) { return value ? "true" : "false"; }
 
 // The shortest text that reads back as the same double.
 std::string RealText(double value) {
+  if (std::isinf(value)) {
+    return Cat(value < 0 ? "-" : "", "std::numeric_limits<double>::infinity()");
+  }
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   const std::string text(buffer.data(), end);
@@ -165,7 +169,7 @@ absl::StatusOr<std::vector<OpSpec>> LoadOps(const std::vector<Input>& inputs) {
 absl::StatusOr<std::string> GenerateOps(const std::vector<Input>& inputs) {
   TW_ASSIGN_OR_RETURN(const std::vector<OpSpec> ops, LoadOps(inputs));
   std::string out =
-      Cat(kNotice, "#include \"manifest/builtin_table.h\"\n\nnamespace tilewright {\n",
+      Cat(kNotice, "#include <limits>\n\n#include \"manifest/builtin_table.h\"\n\nnamespace tilewright {\n",
           "namespace {\n\n");
   for (const OpSpec& op : ops) {
     out += Cat("void Fill", op.name, "(OpSpec& op) {\n", ScalarFields(op), ListFields(op), "}\n\n");
