@@ -1,5 +1,7 @@
 #include "cache/layers.h"
 
+#include <unistd.h>
+
 #include <ctime>
 #include <utility>
 
@@ -143,6 +145,9 @@ absl::Status Layers::OpenWritable() {
     GoWithoutFile(Words(folder));
     return absl::OkStatus();
   }
+  // Every cache that was opened to be written has a lock file beside it.
+  was_used_ = IdOf(LockPath(options_.path)) != FileId{};
+  if (!was_used_) TW_RETURN_IF_ERROR(RefuseForeign(options_.path, false, /*damaged=*/false));
   auto lock = ByteLock::Open(LockPath(options_.path));
   if (!lock.ok()) {
     OpenReadOnly(Words(lock.status()));
@@ -154,7 +159,10 @@ absl::Status Layers::OpenWritable() {
     return absl::OkStatus();
   }
   // A filesystem without locks is used without: SQLite's own protocol still holds.
-  return OpenLocked(true);
+  absl::Status opened = OpenLocked(true);
+  // Nothing is left beside a file that is refused.
+  if (!opened.ok() && !was_used_) unlink(LockPath(options_.path).c_str());
+  return opened;
 }
 
 absl::Status Layers::OpenLocked(bool may_repair) {
@@ -172,6 +180,7 @@ absl::Status Layers::OpenLocked(bool may_repair) {
   auto store = Store::Open(path, Connection::Mode::kReadWrite, options_.busy_timeout);
   if (absl::IsFailedPrecondition(store.status())) return store.status();
   if (absl::IsDataLoss(store.status()) && may_repair) {
+    TW_RETURN_IF_ERROR(RefuseForeign(path, was_used_, /*damaged=*/true));
     return RepairLocked(Words(store.status()));
   }
   if (absl::IsUnavailable(store.status()) || absl::IsDataLoss(store.status())) {

@@ -95,6 +95,7 @@ class Layers {
   int64_t quarantined_ = 0;
   int repairs_ = 0;
   bool snapshot_ = false;
+  bool was_used_ = false;                      // a cache was opened at this path before
   std::optional<Clock::time_point> retry_at_;  // when to try the file again
   Clock::time_point flush_at_;                 // not before: moving memory's rows to the file
   Clock::time_point patient_at_;               // until then, locks are not waited for

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -19,22 +20,48 @@ namespace {
 
 constexpr size_t kMergeBatch = 64;
 
-// Another cache file; where it is damaged, what can be salvaged of it.
-absl::StatusOr<std::unique_ptr<Store>> OpenForeign(const std::string& path) {
-  if (IdOf(path) == FileId{}) return NotFound("kernel cache: no file at ", path);
-  auto store = OpenReadOnlyStore(path, std::chrono::seconds(5));
-  if (store.ok()) {
-    auto verdict = (*store)->db().QueryText("PRAGMA quick_check(1)");
-    if (verdict.ok() && *verdict == "ok") return store;
-  } else if (!absl::IsDataLoss(store.status())) {
-    return store.status();
+constexpr auto kForeignTimeout = std::chrono::seconds(5);
+
+// Another cache file, read only; where it is damaged, what can be salvaged of it. Where nobody had
+// it open, it is left as it was found: without a WAL beside it.
+class ForeignFile {
+ public:
+  explicit ForeignFile(const std::string& path)
+      : path_(path), was_closed_(IdOf(path + "-wal") == FileId{}) {}
+  ~ForeignFile() {
+    store_.reset();
+    if (was_closed_ && IdOf(path_ + "-wal") != FileId{}) RemoveWal();
   }
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> salvaged, Store::OpenMemory());
-  TW_ASSIGN_OR_RETURN(const int64_t rows, Salvage(path, path + "-wal", *salvaged));
-  if (rows == 0)
-    return InvalidArgument("kernel cache: ", path, " holds no readable row of a cache");
-  return salvaged;
-}
+  ForeignFile(const ForeignFile&) = delete;
+  ForeignFile& operator=(const ForeignFile&) = delete;
+
+  absl::StatusOr<Store*> Open() {
+    if (IdOf(path_) == FileId{}) return NotFound("kernel cache: no file at ", path_);
+    auto opened = OpenReadOnlyStore(path_, kForeignTimeout);
+    if (opened.ok()) {
+      store_ = *std::move(opened);
+      auto verdict = store_->db().QueryText("PRAGMA quick_check(1)");
+      if (verdict.ok() && *verdict == "ok") return store_.get();
+    } else if (!absl::IsDataLoss(opened.status())) {
+      return opened.status();
+    }
+    TW_ASSIGN_OR_RETURN(store_, Store::OpenMemory());
+    TW_ASSIGN_OR_RETURN(const int64_t rows, Salvage(path_, path_ + "-wal", *store_));
+    if (rows > 0) return store_.get();
+    return InvalidArgument("kernel cache: ", path_, " holds no readable row of a cache");
+  }
+
+ private:
+  // The last connection to close removes the WAL, if it could write.
+  void RemoveWal() {
+    auto db = Connection::Open(path_, Connection::Mode::kReadWrite, kForeignTimeout);
+    if (db.ok()) (void)db->QueryInt("PRAGMA user_version");
+  }
+
+  const std::string path_;
+  const bool was_closed_;
+  std::unique_ptr<Store> store_;
+};
 
 }  // namespace
 
@@ -148,7 +175,8 @@ absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
   if (!options_.path.empty() && IdOf(path) == IdOf(options_.path) && IdOf(path) != FileId{}) {
     return report;
   }
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> from, OpenForeign(path));
+  ForeignFile file(path);
+  TW_ASSIGN_OR_RETURN(Store * from, file.Open());
   std::vector<KernelRow> batch;
   TW_ASSIGN_OR_RETURN(ForeignRows rows, ReadForeign(*from, [&](KernelRow row) {
                         batch.push_back(std::move(row));
@@ -177,7 +205,8 @@ absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
 }
 
 absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> other, OpenForeign(path));
+  ForeignFile file(path);
+  TW_ASSIGN_OR_RETURN(Store * other, file.Open());
   Summaries right;
   TW_RETURN_IF_ERROR(Summarize(*other, right));
   Summaries left;

@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <bit>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <unordered_map>
 #include <vector>
+
+#include "manifest/status.h"
 
 namespace tilewright {
 namespace {
@@ -53,6 +57,7 @@ class RawFile {
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
 
+  bool is_open() const { return fd_ >= 0; }
   int64_t size() const { return size_; }
   // Empty where the range cannot be read whole.
   std::string Read(int64_t offset, size_t count) const {
@@ -196,6 +201,15 @@ bool ParseRecord(std::string_view payload, std::vector<RecordValue>& values) {
     value_at += *count;
   }
   return true;
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadApplicationId(const std::string& path) {
+  constexpr size_t kApplicationIdAt = 68;
+  const RawFile file(path);
+  if (!file.is_open()) return FailedPrecondition("cannot read ", path, ": ", strerror(errno));
+  const std::string header = file.Read(0, kFileHeaderBytes);
+  if (std::string_view(header).substr(0, kMagic.size()) != kMagic) return std::nullopt;
+  return static_cast<int64_t>(static_cast<int32_t>(BigEndian(header, kApplicationIdAt, 4)));
 }
 
 int64_t ScanRecords(const std::string& db_path, const std::string& wal_path,

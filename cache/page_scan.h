@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cache/rows.h"
 
 namespace tilewright {
@@ -18,6 +20,10 @@ namespace tilewright {
 // their checksums. Returns the number of pages read. See https://sqlite.org/fileformat2.html.
 int64_t ScanRecords(const std::string& db_path, const std::string& wal_path,
                     const std::function<void(Record)>& sink);
+
+// The application_id in the header of an SQLite file; nullopt where the file has no such header.
+// FailedPrecondition where it cannot be read.
+absl::StatusOr<std::optional<int64_t>> ReadApplicationId(const std::string& path);
 
 // One record of SQLite's record format; false where it is malformed. Exposed for fuzzing.
 bool ParseRecord(std::string_view payload, std::vector<RecordValue>& values);

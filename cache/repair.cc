@@ -12,6 +12,7 @@
 #include "cache/page_scan.h"
 #include "cache/place.h"
 #include "cache/rows.h"
+#include "cache/schema.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -105,7 +106,39 @@ absl::StatusOr<int64_t> BuildFresh(const std::string& path, const std::string& d
   return Salvage(db_path, wal_path, *fresh);
 }
 
+// True where some row of the file is intact.
+bool HoldsRows(const std::string& path) {
+  bool found = false;
+  const std::string wal = FileBytes(path + "-wal") > 0 ? path + "-wal" : "";
+  ScanRecords(path, wal, [&](Record record) {
+    if (found) return;
+    if (auto bytes = DecodeBytes(record)) {
+      found = BytesSum(bytes->key, bytes->bytes) == bytes->sum;
+    } else if (auto winner = DecodeWinner(record)) {
+      found = RowSum(winner->row) == winner->sum;
+    } else if (auto trial = DecodeTrial(record)) {
+      found = RowSum(trial->row) == trial->sum;
+    }
+  });
+  return found;
+}
+
 }  // namespace
+
+absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<std::optional<int64_t>> application = ReadApplicationId(path);
+  if (!application.ok()) return absl::OkStatus();  // cannot be read: opening it will say why
+  const bool has_header = application->has_value();
+  const bool blank = has_header && **application == 0 && !damaged;
+  const bool ours = has_header ? **application == kApplicationId : was_used;
+  if (blank || ours || HoldsRows(path)) return absl::OkStatus();
+  return FailedPrecondition("kernel cache: refusing ", path, ": it is a file of another program, ",
+                            "not a kernel cache; choose another path");
+}
 
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
                                 Store& fresh) {

@@ -20,6 +20,12 @@ struct RepairReport {
 // its own connection. Crash-safe: at every moment `path` is the old file or the whole new one.
 absl::StatusOr<RepairReport> Repair(const std::string& path);
 
+// FailedPrecondition where the file at `path` is another program's, and must be left alone. OK
+// where there is none or it cannot be read, and where it is a cache, whole or damaged: its header
+// says so, or some row is intact, or it lost both and `was_used` (a cache was opened there before).
+// A database that names no program may become a cache unless it is `damaged`: schema.h decides.
+absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged);
+
 // Puts every intact row of the files into `fresh`; of one key's versions the newest. Returns how
 // many rows it kept.
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,

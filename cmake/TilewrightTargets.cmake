@@ -68,6 +68,11 @@ function(tilewright_tests module)
       set(target ${module}_${tier}_tests)
       add_executable(${target} ${sources} ${support})
       target_link_libraries(${target} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+      # tilewright_smoke_tests, tilewright_full_tests, ...: what a tier needs, and no more.
+      if(NOT TARGET tilewright_${tier}_tests)
+        add_custom_target(tilewright_${tier}_tests)
+      endif()
+      add_dependencies(tilewright_${tier}_tests ${target})
       target_compile_definitions(${target} PRIVATE TILEWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
       gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS ${tier} TIMEOUT 900 SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")

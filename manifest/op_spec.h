@@ -3,6 +3,7 @@
 #define TILEWRIGHT_MANIFEST_OP_SPEC_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,6 +52,14 @@ struct Workload {
   int line = 0;
 };
 
+// Modelled work of a call: operations and bytes, counting every pass that the algorithm forces.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+// Work that no expression states well. Pure and thread-safe.
+using RooflineFormula = std::function<absl::StatusOr<Work>(const CallDesc&)>;
+
 struct Roofline {
   // What does the arithmetic at best: matrix products may use tensor cores.
   enum class Unit : uint8_t { kVector, kTensor };
@@ -59,7 +68,8 @@ struct Roofline {
   std::vector<std::pair<std::string, Expr>> vars;
   std::optional<Expr> flops;
   std::optional<Expr> bytes;
-  std::string formula;  // name of a C++ formula instead, empty if none
+  std::string formula;      // name of a C++ formula instead, empty if none
+  RooflineFormula compute;  // that formula, of an embedder's operator; empty: a built-in one
 };
 
 struct Tolerance {
@@ -120,12 +130,18 @@ absl::StatusOr<CallDesc> InferCall(const OpSpec& op, std::span<const Operand> in
 // The call of `workload` at `dtype`.
 absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload, DType dtype);
 
-// Modelled work of a call: operations and bytes, counting every pass that the algorithm forces.
-struct Work {
-  double flops = 0;
-  double bytes = 0;
-};
+// InvalidArgument where the formula is unknown or an expression cannot be evaluated.
 absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call);
+// What every workload's work must be: finite and positive.
+absl::Status CheckWork(const Work& work);
+
+// The built-in formula of a name; empty if there is none. Formulas are defined beside the
+// references in manifest/references/ as
+//   TILEWRIGHT_ROOFLINE(PagedAttention)(const CallDesc& call) { ... }
+// and found by the build-time generator through that marker.
+RooflineFormula BuiltinRoofline(std::string_view formula);
+
+#define TILEWRIGHT_ROOFLINE(formula) absl::StatusOr<Work> Roofline_##formula
 
 // Speed of light in microseconds: max(bytes / bandwidth, flops / peak of the dtype's unit).
 // FailedPrecondition where the profile is not calibrated.

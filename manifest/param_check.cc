@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "manifest/call_scope.h"
 #include "manifest/status.h"
@@ -73,14 +74,29 @@ absl::StatusOr<ParamValue> ResolveNull(const ParamSpec& spec, const CallDesc& ca
   return InvalidArgument("when_null gives ", ExprValueText(value));
 }
 
+// Kernels compute in float32, unless an operand is wider: a number that it does not hold would be
+// an infinity, and its products NaN. PyTorch refuses it, too.
+absl::Status CheckRange(const ParamValue& value, const CallDesc& call) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (value.kind() != Kind::kFloat) return absl::OkStatus();
+  const double number = value.as_float();
+  if (!std::isfinite(number) || std::fabs(number) <= kLargest) return absl::OkStatus();
+  for (const Operand& operand : call.operands) {
+    if (operand.present && operand.desc.dtype == DType::kFloat64) return absl::OkStatus();
+  }
+  return InvalidArgument("expected a number that float32 holds, got ", value.ToString());
+}
+
 absl::StatusOr<ParamValue> BindParam(const ParamSpec& spec, const ParamValue& given,
                                      const CallDesc& call) {
   const int rank = call.operands.empty() ? 0 : call.operands[0].desc.rank();
+  ParamValue value = given;
   if (given.is_null() && spec.nullable && spec.when_null.has_value()) {
-    TW_ASSIGN_OR_RETURN(const ParamValue value, ResolveNull(spec, call));
-    return NormalizeParam(spec, value, rank);
+    TW_ASSIGN_OR_RETURN(value, ResolveNull(spec, call));
   }
-  return NormalizeParam(spec, given, rank);
+  TW_ASSIGN_OR_RETURN(value, NormalizeParam(spec, value, rank));
+  TW_RETURN_IF_ERROR(CheckRange(value, call));
+  return value;
 }
 
 std::string ParamNames(const OpSpec& op) {

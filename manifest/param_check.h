@@ -18,7 +18,8 @@ std::optional<ParamSpec::Type> ParseParamType(std::string_view name);
 // in PyTorch), in ascending order. InvalidArgument says what was expected and got.
 absl::StatusOr<ParamValue> NormalizeParam(const ParamSpec& spec, const ParamValue& value, int rank);
 
-// Fills `call.params` from `given` and the defaults. `call.operands` must hold the inputs.
+// Fills `call.params` from `given` and the defaults. `call.operands` must hold the inputs. A float
+// must be one that float32 holds, an infinity or NaN, unless an operand is float64.
 absl::Status BindParams(std::span<const NamedParam> given, CallDesc& call);
 
 }  // namespace tilewright

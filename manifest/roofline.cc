@@ -52,9 +52,12 @@ double PeakTflops(const CallDesc& call, const DeviceProfile& device) {
 
 absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call) {
   const OpSpec& op = *call.op;
-  if (!op.roofline.formula.empty()) {
-    return InvalidArgument(op.name, ": roofline.formula: no C++ formula '", op.roofline.formula,
-                           "'");
+  const std::string& formula = op.roofline.formula;
+  if (!formula.empty()) {
+    const RooflineFormula compute =
+        op.roofline.compute != nullptr ? op.roofline.compute : BuiltinRoofline(formula);
+    if (compute != nullptr) return compute(call);
+    return InvalidArgument(op.name, ": roofline.formula: no C++ formula '", formula, "'");
   }
   CallScope scope(call);
   TW_RETURN_IF_ERROR(DefineNames(call, scope));
@@ -62,6 +65,13 @@ absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call) {
   TW_ASSIGN_OR_RETURN(work.flops, Quantity(call, scope, op.roofline.flops, "flops"));
   TW_ASSIGN_OR_RETURN(work.bytes, Quantity(call, scope, op.roofline.bytes, "bytes"));
   return work;
+}
+
+absl::Status CheckWork(const Work& work) {
+  const auto good = [](double value) { return std::isfinite(value) && value > 0; };
+  if (good(work.flops) && good(work.bytes)) return absl::OkStatus();
+  return InvalidArgument("expected finite flops and bytes above 0, got ", work.flops, " and ",
+                         work.bytes);
 }
 
 absl::StatusOr<double> SpeedOfLightUs(const CallDesc& call, const DeviceProfile& device) {

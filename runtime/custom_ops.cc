@@ -13,7 +13,10 @@ absl::Status CheckWorkloads(const OpSpec& spec) {
     for (const DType dtype : workload.dtypes) {
       absl::StatusOr<CallDesc> call = WorkloadCall(spec, workload, dtype);
       absl::Status status = call.status();
-      if (status.ok()) status = EvaluateRoofline(*call).status();
+      if (status.ok()) {
+        const absl::StatusOr<Work> work = EvaluateRoofline(*call);
+        status = work.ok() ? CheckWork(*work) : work.status();
+      }
       if (!status.ok()) {
         return InvalidArgument(spec.file, ":", workload.line, ": ", spec.name, ": workload '",
                                workload.label, "': ", status.message());
@@ -30,9 +33,13 @@ absl::StatusOr<std::vector<std::unique_ptr<OpEntry>>> CustomOpEntries(const Cust
                       Manifest::FromYaml(custom.manifest_yaml, "custom.yaml"));
   std::vector<std::unique_ptr<OpEntry>> entries;
   for (const OpSpec& spec : manifest.ops()) {
-    TW_RETURN_IF_ERROR(CheckWorkloads(spec));
     auto entry = std::make_unique<OpEntry>();
     entry->spec = spec;
+    Roofline& roofline = entry->spec.roofline;
+    if (custom.roofline != nullptr && !roofline.formula.empty()) {
+      roofline.compute = custom.roofline(roofline.formula);
+    }
+    TW_RETURN_IF_ERROR(CheckWorkloads(entry->spec));
     if (custom.recipe != nullptr) entry->recipe = custom.recipe(spec.name);
     if (custom.reference != nullptr) entry->reference = custom.reference(spec.name);
     if (entry->recipe == nullptr && spec.status == OpStatus::kImplemented) {

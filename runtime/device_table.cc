@@ -109,6 +109,7 @@ absl::StatusOr<const VisibleDevice*> DeviceTable::Get(int ordinal) {
   TW_ASSIGN_OR_RETURN(device->profile, ReadDeviceProfile(*driver_, ordinal, profile_dir_));
   device->profile_key = device->profile.Key();
   TW_ASSIGN_OR_RETURN(device->context, driver_->RetainPrimaryContext(ordinal));
+  in_use_.fetch_add(1, std::memory_order_relaxed);
   return devices_.emplace(ordinal, std::move(device)).first->second.get();
 }
 

@@ -50,12 +50,16 @@ class DeviceTable {
   bool SameProcess() const { return !used_.load(std::memory_order_relaxed) || *same_process_ != 0; }
   static absl::Status ForkedError();
 
+  // True once two devices were asked for: streams may then be of either.
+  bool SeveralInUse() const { return in_use_.load(std::memory_order_relaxed) > 1; }
+
  private:
   Driver* const driver_;
   const std::string profile_dir_;
   volatile char* same_process_;  // a page that fork() wipes in the child
   volatile char no_page_ = 0;    // stands in where the system has no such page
   std::atomic<bool> used_{false};
+  std::atomic<int> in_use_{0};  // devices_.size()
   std::mutex mutex_;
   std::map<int, std::unique_ptr<VisibleDevice>> devices_;
 };

@@ -95,13 +95,17 @@ absl::StatusOr<CaptureInfo> Launcher::CaptureInContext(CudaStream stream) {
 absl::Status Launcher::CheckStream(const ExactCall& call, CudaStream stream, ThreadSlot& slot) {
   const int expected = call.device->ordinal;
   ThreadSlot::Stream& known = slot.StreamEntry(stream);
-  int device = known.device;
+  int device = expected;
   if (stream == nullptr) {
     // The default stream of whatever context is current: asked every time.
     TW_ASSIGN_OR_RETURN(device, driver_->CurrentDevice());
-  } else if (known.stream != stream) {
+  } else if (known.stream != stream || known.device != expected || devices_->SeveralInUse()) {
+    // A handle may have been destroyed, and made again on another device: where that can be, what
+    // was known of it is not believed.
     TW_ASSIGN_OR_RETURN(const CudaContext context, driver_->StreamContext(stream));
-    TW_ASSIGN_OR_RETURN(device, devices_->DeviceOf(context));
+    if (context != call.device->context) {
+      TW_ASSIGN_OR_RETURN(device, devices_->DeviceOf(context));
+    }
     known = {stream, device};
   }
   if (device == expected) return absl::OkStatus();

@@ -127,6 +127,8 @@ struct CustomOp {
   std::vector<std::pair<std::string, std::string>> templates;  // path, text
   std::function<std::unique_ptr<Recipe>(std::string_view op)> recipe;
   std::function<ReferenceFunction(std::string_view op)> reference;  // may be empty
+  // The C++ formulas that rooflines name; may be empty.
+  std::function<RooflineFormula(std::string_view formula)> roofline;
 };
 
 struct RuntimeCounters {

@@ -197,9 +197,10 @@ void AddBenchCommand(CLI::App& app, CliContext& context) {
   command->add_option("--op", args->selection.ops, "Only these operators");
   command->add_option("--family", args->selection.families, "Only these families");
   command->add_option("--case", args->filter, "Only workloads whose name holds this");
-  command->add_option("--device", args->device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
+  command->add_option("--device", args->device, "Ordinal of the GPU")
+      ->check(IntegerBetween(0, 1023));
   command->add_option("--repeats", args->options.repeats, "Samples of each workload")
-      ->check(CLI::Range(3, 100000));
+      ->check(IntegerBetween(3, 100000));
   command->add_option("--output", args->output, "CSV file to write instead of standard output");
   command
       ->add_option("--against", args->against,

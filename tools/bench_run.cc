@@ -152,7 +152,7 @@ absl::Status Measure(GpuSession& gpu, const BenchCase& bench_case, const BenchOp
   TW_ASSIGN_OR_RETURN(const DeviceCall device_call, MakeDeviceCall(gpu, call));
   std::vector<TimedWork> works = {OurWork(gpu, *call.op, device_call)};
   absl::StatusOr<CublasPeer> peer = absl::UnknownError("not asked for");
-  if (options.cublaslt && call.op->name == "GemmFwdOp") {
+  if (options.cublaslt && CublasLtGemm::Serves(call.op->name)) {
     peer = MakeCublasPeer(gpu, call, device_call, options);
     if (peer.ok()) {
       works.push_back(peer->work);

@@ -87,7 +87,8 @@ void AddCalibrateCommand(CLI::App& app, CliContext& context) {
       AddCommand(app, context, "calibrate",
                  "Measure a GPU's bandwidth and peaks, and keep them beside the cache",
                  [&context, args] { return RunCalibrate(context, *args); });
-  command->add_option("--device", args->device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
+  command->add_option("--device", args->device, "Ordinal of the GPU")
+      ->check(IntegerBetween(0, 1023));
   command->add_option("--output", args->output, "File to write instead");
   command->add_flag("--json", args->json, "Print JSON");
 }

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -31,7 +33,28 @@ CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name
   return command;
 }
 
-absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access) {
+namespace {
+
+// Parses all of `text`; the parser behind the options would take 010 for 8, and NaN for in range.
+template <class Number>
+CLI::Validator Between(Number low, Number high, std::string_view kind) {
+  const std::string name = Cat(kind, " in [", low, " - ", high, "]");
+  return CLI::Validator(
+      [low, high, name](const std::string& text) -> std::string {
+        Number value{};
+        const char* const end = text.data() + text.size();
+        const auto [stopped, error] = std::from_chars(text.data(), end, value);
+        const size_t digits = text.find_first_not_of('-');
+        const bool octal = digits != std::string::npos && text[digits] == '0' &&
+                           digits + 1 < text.size() && std::isdigit(text[digits + 1]) != 0;
+        const bool good =
+            error == std::errc() && stopped == end && !octal && value >= low && value <= high;
+        return good ? "" : Cat("expected ", name, ", got '", text, "'");
+      },
+      name);
+}
+
+absl::Status CheckCachePath(const std::string& path, CacheAccess access) {
   if (path.empty()) {
     return InvalidArgument("no cache file: give --cache FILE or set TILEWRIGHT_CACHE");
   }
@@ -41,19 +64,46 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, Ca
     if (error) return FailedPrecondition("no cache at ", path, ": ", error.message());
     if (!exists) return FailedPrecondition("no cache at ", path, " (tilewright warm makes one)");
   }
-  CacheOptions options;
-  options.path = path;
-  options.log = [](std::string_view message) { std::cerr << "tilewright: " << message << "\n"; };
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Cache> cache, Cache::Open(std::move(options)));
-  const std::string mode = cache->Stats().mode;
-  // The reason is in the log.
+  return absl::OkStatus();
+}
+
+// The reason is in the log.
+absl::Status CheckCacheMode(Cache& cache, const std::string& path, CacheAccess access) {
+  const std::string mode = cache.Stats().mode;
   if (access == CacheAccess::kExisting && mode == "memory") {
     return FailedPrecondition("the cache ", path, " cannot be read");
   }
   if (access != CacheAccess::kExisting && (mode == "memory" || mode == "read-only")) {
     return FailedPrecondition("the cache ", path, " cannot be written (mode: ", mode, ")");
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+CLI::Validator IntegerBetween(uint64_t low, uint64_t high) {
+  return Between<uint64_t>(low, high, "INT");
+}
+CLI::Validator NumberBetween(double low, double high) {
+  return Between<double>(low, high, "NUMBER");
+}
+
+absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access) {
+  TW_RETURN_IF_ERROR(CheckCachePath(path, access));
+  CacheOptions options;
+  options.path = path;
+  options.log = [](std::string_view message) { std::cerr << "tilewright: " << message << "\n"; };
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Cache> cache, Cache::Open(std::move(options)));
+  TW_RETURN_IF_ERROR(CheckCacheMode(*cache, path, access));
   return cache;
+}
+
+absl::StatusOr<std::unique_ptr<Runtime>> OpenRuntime(const RuntimeOptions& options,
+                                                     CacheAccess access) {
+  TW_RETURN_IF_ERROR(CheckCachePath(options.cache_path, access));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Runtime> runtime, Runtime::Open(options));
+  TW_RETURN_IF_ERROR(CheckCacheMode(runtime->cache(), options.cache_path, access));
+  return runtime;
 }
 
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options,

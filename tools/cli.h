@@ -14,7 +14,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace tilewright {
 
@@ -36,12 +37,20 @@ int Misuse(std::string_view message);
 CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name,
                      const std::string& description, std::function<int()> run);
 
+// Accepts a whole number in decimal, or a finite number, from `low` to `high`.
+CLI::Validator IntegerBetween(uint64_t low, uint64_t high);
+CLI::Validator NumberBetween(double low, double high);
+
 // How a command opens the cache: kExisting fails where there is no file or it cannot be read;
 // kWritable creates it, and fails where what is stored would not last; kExistingWritable does both.
 enum class CacheAccess : uint8_t { kExisting, kWritable, kExistingWritable };
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options, CacheAccess access);
 // The same for a file other than the configured cache.
 absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access);
+
+// A runtime whose cache can be accessed so.
+absl::StatusOr<std::unique_ptr<Runtime>> OpenRuntime(const RuntimeOptions& options,
+                                                     CacheAccess access);
 
 // True where standard output is a terminal (progress may then rewrite its line).
 bool IsTerminal();

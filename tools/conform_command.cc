@@ -1,6 +1,7 @@
 // tilewright conform: runs operators on a GPU against their references, and writes the ledger.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "manifest/status.h"
@@ -127,16 +128,18 @@ void AddConformCommand(CLI::App& app, CliContext& context) {
   ConformOptions& options = args->options;
   command->add_option("--op", options.ops, "Only these operators");
   command->add_option("--case", options.case_filter, "Only cases whose name holds this");
-  command->add_option("--device", options.device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
+  command->add_option("--device", options.device, "Ordinal of the GPU")
+      ->check(IntegerBetween(0, 1023));
   command
       ->add_option("--candidates", options.candidates,
                    "Random configurations of each workload, beside every variant's default")
-      ->check(CLI::Range(0, 1000000));
+      ->check(IntegerBetween(0, 1000000));
   command->add_option("--samples", options.samples, "Elements checked of a large output")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+      ->check(IntegerBetween(1, uint64_t{1} << 40));
   command->add_option("--budget", options.budget_s, "Seconds after which no new case starts")
-      ->check(CLI::Range(0.0, 1e9));
-  command->add_option("--seed", options.seed, "Repeats a run's data; 0: fresh data");
+      ->check(NumberBetween(0, 1e9));
+  command->add_option("--seed", options.seed, "Repeats a run's data; 0: fresh data")
+      ->check(IntegerBetween(0, std::numeric_limits<uint64_t>::max()));
   command->add_flag("--no-graphs", args->no_graphs, "Skip graph capture and replay");
   command->add_flag("--no-edges", args->no_edges, "Skip the edge cases");
   command->add_option("--ledger", args->ledger_root,

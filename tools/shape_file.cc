@@ -1,6 +1,7 @@
 #include "tools/shape_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -136,14 +137,10 @@ absl::StatusOr<Dims> DimsOfText(std::string_view text, std::string_view what) {
   std::string part;
   int count = 0;
   while (std::getline(stream, part, 'x')) {
-    size_t used = 0;
     int64_t value = -1;
-    try {
-      value = std::stoll(part, &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used == 0 || used != part.size() || value < 0 || ++count > kMaxRank) {
+    const char* const end = part.data() + part.size();
+    const auto [stopped, error] = std::from_chars(part.data(), end, value);
+    if (error != std::errc() || stopped != end || value < 0 || ++count > kMaxRank) {
       return InvalidArgument(what, ": expected a shape such as 128x7168 of at most ", kMaxRank,
                              " dims, got '", text, "'");
     }

@@ -165,8 +165,8 @@ class TuneRun {
 absl::StatusOr<int> Tune(const CliContext& context, const TuneArgs& args) {
   TW_ASSIGN_OR_RETURN(const Shard shard, ParseShard(args.shard));
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
-  TW_RETURN_IF_ERROR(OpenCache(context.runtime, CacheAccess::kWritable).status());
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(context.runtime));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime,
+                      OpenRuntime(context.runtime, CacheAccess::kWritable));
   TW_ASSIGN_OR_RETURN(const DeviceProfile device, runtime->Device(args.device));
   TW_ASSIGN_OR_RETURN(std::string worker, FindWorker(context.runtime.worker_path));
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> chosen, ShardOf(calls, shard, *runtime, device));
@@ -188,10 +188,11 @@ void AddTuneCommand(CLI::App& app, CliContext& context) {
                  "Measure candidates of each problem on a GPU and keep the winners in the cache",
                  [&context, args] { return RunTune(context, *args); });
   args->calls.AddOptions(*command);
-  command->add_option("--device", args->device, "Ordinal of the GPU")->check(CLI::Range(0, 1023));
+  command->add_option("--device", args->device, "Ordinal of the GPU")
+      ->check(IntegerBetween(0, 1023));
   command->add_option("--shard", args->shard, "i/n: the i-th of n parts, counted from 0");
   command->add_option("--jobs", args->jobs, "Compile threads (default: all cores)")
-      ->check(CLI::Range(1, 1024));
+      ->check(IntegerBetween(1, 1024));
   command->add_flag("--afresh", args->afresh, "Measure again what the cache knows");
   command->add_flag("--json", args->json, "Print JSON");
 }

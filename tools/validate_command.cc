@@ -140,7 +140,8 @@ void AddValidateCommand(CLI::App& app, CliContext& context) {
   command->add_option("--op", args->ops, "Only these operators");
   command->add_option("--ledger", args->ledger, "Folder of the conformance ledger, for L5")
       ->check(CLI::ExistingDirectory);
-  command->add_option("--jobs", args->jobs, "Compile threads for L5")->check(CLI::Range(1, 1024));
+  command->add_option("--jobs", args->jobs, "Compile threads for L5")
+      ->check(IntegerBetween(1, 1024));
   command->add_flag("--json", args->json, "Print JSON");
 }
 

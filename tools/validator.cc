@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
 
+#include "bench/peers/peers.h"
 #include "kernel_templates/embedded.h"
 #include "manifest/device_profile.h"
 #include "manifest/status.h"
@@ -26,6 +26,7 @@ class OpValidator {
   OpValidator(const OpSpec& op, const ValidatorParts& parts) : op_(op) {
     if (parts.recipe) recipe_ = parts.recipe(op.name);
     if (parts.reference) reference_ = parts.reference(op.name);
+    if (parts.bench_peer) has_peer_ = parts.bench_peer(op.name);
   }
 
   std::vector<Finding> Run() {
@@ -68,6 +69,9 @@ class OpValidator {
     if (implemented() && !reference_) {
       Add(4, 0, "status", "claims implemented, but there is no reference implementation");
     }
+    if (implemented() && !has_peer_) {
+      Add(4, 0, "status", "claims implemented, but the benchmark has no peer for it");
+    }
     if (op_.workloads.size() < kMinWorkloads) {
       Add(4, 0, "workloads", "expected at least ", kMinWorkloads, ", got ", op_.workloads.size());
     }
@@ -99,13 +103,8 @@ class OpValidator {
 
   void CheckRoofline(const CallDesc& call, int line, const std::string& field) {
     const absl::StatusOr<Work> work = EvaluateRoofline(call);
-    if (!work.ok()) {
-      Add(4, line, "roofline", field, ": ", MessageOf(work.status()));
-    } else if (!std::isfinite(work->flops) || work->flops < 0 || !std::isfinite(work->bytes) ||
-               work->bytes <= 0) {
-      Add(4, line, "roofline", field, ": expected finite flops >= 0 and bytes > 0, got ",
-          work->flops, " and ", work->bytes);
-    }
+    const absl::Status status = work.ok() ? CheckWork(*work) : work.status();
+    if (!status.ok()) Add(4, line, "roofline", field, ": ", MessageOf(status));
   }
 
   // The recipe describes the call by as many values as it has fields, and serves it by a legal
@@ -170,6 +169,7 @@ class OpValidator {
   const OpSpec& op_;
   std::unique_ptr<Recipe> recipe_;
   ReferenceFunction reference_;
+  bool has_peer_ = false;
   std::vector<Finding> findings_;
 };
 
@@ -179,7 +179,7 @@ std::string Finding::ToString() const {
   return Cat(file, ":", line, ": ", op, ".", field, ": ", message, " [L", level, "]");
 }
 
-ValidatorParts BuiltinParts() { return {MakeBuiltinRecipe, BuiltinReference}; }
+ValidatorParts BuiltinParts() { return {MakeBuiltinRecipe, BuiltinReference, HasBenchPeer}; }
 
 std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts) {
   return OpValidator(op, parts).Run();

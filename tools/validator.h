@@ -34,6 +34,7 @@ struct Finding {
 struct ValidatorParts {
   std::function<std::unique_ptr<Recipe>(std::string_view op)> recipe;
   std::function<ReferenceFunction(std::string_view op)> reference;
+  std::function<bool(std::string_view op)> bench_peer;
 };
 ValidatorParts BuiltinParts();
 

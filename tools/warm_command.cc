@@ -107,11 +107,11 @@ struct Planned {
   const std::string& arch() const { return devices.front().arch; }
 };
 
-absl::StatusOr<Planned> Plan(const CliContext& context, const WarmArgs& args) {
+absl::StatusOr<Planned> Plan(const CliContext& context, const WarmArgs& args, CacheAccess access) {
   Planned planned;
   TW_ASSIGN_OR_RETURN(planned.devices, args.device.Profiles());
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
-  TW_ASSIGN_OR_RETURN(planned.runtime, Runtime::Open(context.runtime));
+  TW_ASSIGN_OR_RETURN(planned.runtime, OpenRuntime(context.runtime, access));
   TW_ASSIGN_OR_RETURN(planned.kernels,
                       PlanKernels(calls, planned.devices, *planned.runtime, args.plan));
   return planned;
@@ -134,11 +134,8 @@ void PrintWarm(const WarmTotals& totals, const Planned& planned, double seconds,
 }
 
 int RunWarm(const CliContext& context, const WarmArgs& args) {
-  if (const auto cache = OpenCache(context.runtime, CacheAccess::kWritable); !cache.ok()) {
-    return Fail(cache.status());
-  }
   const Clock::time_point start = Clock::now();
-  const absl::StatusOr<Planned> planned = Plan(context, args);
+  const absl::StatusOr<Planned> planned = Plan(context, args, CacheAccess::kWritable);
   if (!planned.ok()) return Fail(planned.status());
   const int jobs = args.jobs > 0
                        ? args.jobs
@@ -151,10 +148,7 @@ int RunWarm(const CliContext& context, const WarmArgs& args) {
 }
 
 int RunCoverage(const CliContext& context, const WarmArgs& args) {
-  if (const auto cache = OpenCache(context.runtime, CacheAccess::kExisting); !cache.ok()) {
-    return Fail(cache.status());
-  }
-  const absl::StatusOr<Planned> planned = Plan(context, args);
+  const absl::StatusOr<Planned> planned = Plan(context, args, CacheAccess::kExisting);
   if (!planned.ok()) return Fail(planned.status());
   Json list = Json::array();
   size_t missing = 0;
@@ -195,7 +189,7 @@ void AddWarmCommand(CLI::App& app, CliContext& context) {
   command->add_flag("--candidates", args->plan.candidates,
                     "Also the candidates that tuning would try");
   command->add_option("--jobs", args->jobs, "Compile threads (default: all cores)")
-      ->check(CLI::Range(1, 1024));
+      ->check(IntegerBetween(1, 1024));
   command->add_flag("--json", args->json, "Print JSON");
 }
 

@@ -79,7 +79,7 @@ struct Problem {
 };
 
 absl::StatusOr<Problem> ProblemOf(const CallDesc& call) {
-  if (call.op == nullptr || call.op->name != "GemmFwdOp") {
+  if (call.op == nullptr || !CublasLtGemm::Serves(call.op->name)) {
     return InvalidArgument("the cuBLASLt peer: expected GemmFwdOp, got ", call.ToString());
   }
   const std::optional<int> trans_a = call.op->ParamIndex("trans_a");

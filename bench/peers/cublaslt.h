@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,7 @@ struct GemmBuffers {
 // library is found at run time: none is needed to build or to start.
 class CublasLtGemm {
  public:
+  static bool Serves(std::string_view op) { return op == "GemmFwdOp"; }
   // InvalidArgument where `call` is not a GemmFwdOp of contiguous fp16 or bf16 operands,
   // FailedPrecondition where there is no libcublasLt. `library` replaces the search of the loader's
   // path and the CUDA toolkit.

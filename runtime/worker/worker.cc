@@ -188,13 +188,12 @@ Reply Worker::Measure(const MeasureRequest& request) {
   return reply;
 }
 
-int WorkerMain() {
+int ServeWorker(Driver& driver, const TimerOptions& timer_options) {
   // Answers go to the standard output that the tuner reads; what kernels and libraries print to
   // theirs goes to standard error.
   const int answers = dup(STDOUT_FILENO);
   if (answers < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 1;
-  const std::shared_ptr<Driver> driver = SystemDriver();
-  Worker worker(*driver, [answers](const std::string& line) {
+  const auto send = [answers](const std::string& line) {
     const std::string text = line + "\n";
     for (size_t sent = 0; sent < text.size();) {
       const ssize_t n = write(answers, text.data() + sent, text.size() - sent);
@@ -202,10 +201,16 @@ int WorkerMain() {
       if (n <= 0) std::_Exit(1);  // the tuner is gone
       sent += static_cast<size_t>(n);
     }
-  });
+  };
+  Worker worker(driver, send, timer_options);
   std::string line;
   while (std::getline(std::cin, line)) worker.Handle(line);
   return 0;
+}
+
+int WorkerMain() {
+  const std::shared_ptr<Driver> driver = SystemDriver();
+  return ServeWorker(*driver);
 }
 
 }  // namespace tilewright

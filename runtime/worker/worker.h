@@ -57,7 +57,10 @@ class Worker {
   int running_ = -1;
 };
 
-// Reads requests from standard input until it ends and answers on standard output.
+// Reads requests from standard input until it ends and answers on standard output. Returns the
+// process's exit code.
+int ServeWorker(Driver& driver, const TimerOptions& timer_options = {});
+// The same on this machine's driver.
 int WorkerMain();
 
 }  // namespace tilewright

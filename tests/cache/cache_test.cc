@@ -299,6 +299,7 @@ TEST(Cache, CompileLockExcludesThreads) {
 // A logger may call the cache.
 TEST(Cache, LoggerMayUseTheCache) {
   TempFolder folder;
+  MakeFile(folder.File("k.db"));
   WriteFileBytes(folder.File("k.db"), std::string(8192, 'x'));
   Cache* used = nullptr;
   int calls = 0;

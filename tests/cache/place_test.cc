@@ -35,6 +35,50 @@ bool IsRoot() { return geteuid() == 0; }
     }                                                                 \
   } while (false)
 
+// What is another program's file is refused, and stays where and as it is, with nothing beside it:
+// text, noise, another SQLite database, whole or damaged.
+TEST(Place, FilesThatAreNoCacheAreRefused) {
+  TempFolder folder;
+  std::string path = folder.File("notes.txt");
+  Shell(path,
+        "pragma page_size = 4096; create table notes(text); insert into notes values('mine')");
+  const std::string database = ReadFileBytes(path);
+  ASSERT_EQ(database.size(), 8192u);
+  std::string damaged = database;
+  damaged.replace(100, 4096 - 100, std::string(4096 - 100, 'z'));
+  std::string named = database;
+  named.replace(68, 4, "MINE");
+  for (const std::string& content :
+       {std::string("x"), std::string("shopping list\n"), std::string(50000, 'g'),
+        std::string(4096, '\0'), database, damaged, named, database.substr(0, 5000)}) {
+    SCOPED_TRACE(Cat(content.size(), " bytes"));
+    WriteFileBytes(path, content);
+    LogLines log;
+    for (int i = 0; i < 2; ++i) {
+      CacheOptions options;
+      options.path = path;
+      options.log = log.Sink();
+      const absl::Status status = Cache::Open(std::move(options)).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+      EXPECT_THAT(Cat(status.message()), HasSubstr("another program"));
+    }
+    EXPECT_TRUE(ReadFileBytes(path) == content);
+    EXPECT_THAT(folder.Names(), ElementsAre("notes.txt"));
+  }
+}
+
+// A damaged cache that was copied here alone, without a lock file, is known by its rows.
+TEST(Place, DamagedCacheIsKnownByItsRows) {
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  std::string file = ReadFileBytes(folder.File("k.db"));
+  WriteFileBytes(folder.File("copy.db"), file.replace(0, 4096, std::string(4096, 'z')));
+  LogLines log;
+  auto cache = OpenCache(folder.File("copy.db"), &log);
+  EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
+  EXPECT_EQ(log.Count("was damaged"), 1u);
+}
+
 // An exported file serves from a folder that cannot be written, as a seed and as the cache itself,
 // to a user who can write nothing; results are then kept in memory, with one warning.
 TEST(Place, ReadOnlyFolderServes) {

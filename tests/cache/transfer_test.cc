@@ -52,6 +52,30 @@ TEST(Transfer, ExportHoldsAllLayers) {
   for (const std::string& name : folder.Names()) EXPECT_EQ(name.find("partial"), name.npos);
 }
 
+// Comparing with, and importing, a cache that nobody uses leaves nothing beside it, and no byte of
+// it changed; one that is in use stays usable.
+TEST(Transfer, OtherFilesAreLeftAsTheyWere) {
+  TempFolder folder;
+  MakeFile(folder.File("other.db"));
+  ASSERT_EQ(Shell(folder.File("other.db"), "pragma journal_mode"), "wal\n");
+  const std::string bytes = ReadFileBytes(folder.File("other.db"));
+  const std::vector<std::string> names = folder.Names();
+  auto cache = OpenCache("");
+  ASSERT_TRUE(cache->Diff(folder.File("other.db")).ok());
+  ASSERT_TRUE(cache->Merge(folder.File("other.db")).ok());
+  EXPECT_EQ(folder.Names(), names);
+  EXPECT_TRUE(ReadFileBytes(folder.File("other.db")) == bytes);
+
+  auto user = OpenCache(folder.File("other.db"));
+  ASSERT_TRUE(user->PutKernel(TestKernel(100)).ok());
+  auto diff = cache->Diff(folder.File("other.db"));
+  ASSERT_TRUE(diff.ok()) << diff.status();
+  EXPECT_THAT(diff->only_right, ElementsAre("kernels kernel-100"));
+  ASSERT_TRUE(user->PutKernel(TestKernel(101)).ok());
+  user.reset();
+  EXPECT_TRUE(OpenCache(folder.File("other.db"))->HasKernel("kernel-101"));
+}
+
 // The next export replaces the last one, and a place that cannot be written is an error.
 TEST(Transfer, ExportReplacesAndReports) {
   TempFolder folder;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
 
@@ -10,6 +12,7 @@ namespace tilewright {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const OpSpec& Op(std::string_view name) {
   for (const OpSpec& op : Manifest::BuiltinOps()) {
@@ -315,6 +318,37 @@ TEST(ContractTest, WorkloadsNameInputsThatExistOnce) {
   workload.input_shapes = {{"input", {4}}, {"other", {4}}, {"input", {5}}};
   EXPECT_EQ(Cat(WorkloadCall(Op("AddFwdOp"), workload, kHalf).status().message()),
             "AddFwdOp: input 'input' is given twice");
+}
+
+// Guards every operator against float parameters that float32 does not hold: 0 * inf would be NaN
+// where the reference gives 0. Infinities, NaN and the largest float stay what they are.
+TEST(ContractTest, FloatsBeyondFloat32AreRefused) {
+  int checked = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    Workload workload = op.workloads.front();
+    const DType dtype = workload.dtypes.front();
+    for (const ParamSpec& param : op.params) {
+      using Type = ParamSpec::Type;
+      if (param.type != Type::kFloat && param.type != Type::kIntOrFloat) continue;
+      const auto status_of = [&](double value) {
+        Workload changed = workload;
+        std::erase_if(changed.params, [&](const auto& given) { return given.first == param.name; });
+        changed.params.emplace_back(param.name, value);
+        return WorkloadCall(op, changed, dtype).status();
+      };
+      for (const double value : {1e300, -3.5e38}) {
+        EXPECT_THAT(
+            Cat(status_of(value).message()),
+            HasSubstr(Cat("'", param.name, "': expected a number that float32 holds, got ")))
+            << op.name;
+      }
+      EXPECT_THAT(Cat(status_of(3.4028234663852886e38).message()), Not(HasSubstr("float32 holds")));
+      EXPECT_THAT(Cat(status_of(INFINITY).message()), Not(HasSubstr("float32 holds")));
+      EXPECT_THAT(Cat(status_of(NAN).message()), Not(HasSubstr("float32 holds")));
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 16);
 }
 
 }  // namespace

@@ -41,21 +41,42 @@ TEST_F(CustomOpTest, CompilesAndLaunches) {
 TEST_F(CustomOpTest, ExplainTellsWithoutBuilding) {
   Open();
   MakeCurrent();
-  Operand x;
-  x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
-  const CallDesc call = InferCall(*runtime_->Spec("ScaleTestOp"), {&x, 1}, {}).value();
-  const DeviceProfile device = runtime_->Device(0).value();
-  const Explanation before = runtime_->Explain(call, device).value();
+  const Explanation before = ExplainScale(8);
   EXPECT_EQ(before.quality, Quality::kDefault);
   EXPECT_EQ(before.problem_json, "{\"rows\":8,\"inner\":64,\"dense\":1}");
   ASSERT_EQ(before.kernels.size(), 1u);
   EXPECT_FALSE(before.kernels[0].in_cache);
   EXPECT_EQ(compiler_->compiles(), 0);
   ASSERT_TRUE(Scale(8).ok());
-  const Explanation after = runtime_->Explain(call, device).value();
+  const Explanation after = ExplainScale(8);
   EXPECT_EQ(after.kernels[0].key, before.kernels[0].key);
   EXPECT_TRUE(after.kernels[0].in_cache);
   EXPECT_EQ(after.kernels[0].registers, 16);
+}
+
+// Guards: a roofline that names a C++ formula is what that formula says, of the embedder's own; one
+// that nobody defines, or that gives no work, is refused.
+TEST_F(CustomOpTest, RooflineFormulas) {
+  Open();
+  Operand x;
+  x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
+  const CallDesc call = InferCall(*runtime_->Spec("SumTestOp"), {&x, 1}, {}).value();
+  const Work work = EvaluateRoofline(call).value();
+  EXPECT_EQ(work.flops, 512);
+  EXPECT_EQ(work.bytes, 2048);
+  const auto refusal = [this](const CustomOp& custom) {
+    CustomOp renamed = custom;
+    for (const char* name : {"ScaleTestOp:", "SumTestOp:"}) {
+      renamed.manifest_yaml.replace(renamed.manifest_yaml.find(name), 0, "Other");
+    }
+    return std::string(runtime_->Register(renamed).message());
+  };
+  CustomOp unknown = ScaleAndSumOps();
+  unknown.roofline = {};
+  EXPECT_THAT(refusal(unknown), ::testing::HasSubstr("no C++ formula 'SumWork'"));
+  CustomOp idle = ScaleAndSumOps();
+  idle.roofline = [](std::string_view) { return [](const CallDesc&) { return Work{0, 1}; }; };
+  EXPECT_THAT(refusal(idle), ::testing::HasSubstr("expected finite flops and bytes above 0"));
 }
 
 // Guards: a broken entry is refused with file, line, op and field, and leaves nothing behind.

@@ -18,7 +18,25 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class DispatchTest : public RuntimeFixture {};
+class DispatchTest : public RuntimeFixture {
+ protected:
+  // A winner of 64 threads by 4 elements for ScaleTestOp on rows by inner elements, measured with
+  // nothing that is there now.
+  WinnerRow WinnerFor(int64_t rows, int64_t inner) {
+    const CallDesc call = ScaleCall(rows, inner);
+    const ProblemKey problem =
+        MakeProblemKey(call, *runtime_->FindRecipe("ScaleTestOp"), runtime_->Device(0).value());
+    WinnerRow row;
+    row.key = problem.digest;
+    row.op = problem.op;
+    row.dtypes = problem.dtypes;
+    row.problem_json = problem.problem_json;
+    row.device = problem.device;
+    row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
+    row.median_us = 1;
+    return row;
+  }
+};
 
 // Guards: the second identical call neither resolves nor compiles nor loads, and launches the same.
 TEST_F(DispatchTest, SecondCallIsAnExactHit) {
@@ -170,6 +188,30 @@ TEST_F(DispatchTest, StreamAndDeviceMustAgree) {
   EXPECT_EQ(driver_->ContextDepth(), 1);
 }
 
+// Guards: a handle that was destroyed, and made again on another device, is of that device: right
+// calls run there, and wrong ones are refused, whichever device knew the handle before.
+TEST_F(DispatchTest, ReusedStreamHandlesAreOfTheirNewDevice) {
+  Open();
+  MakeCurrent(0);
+  const CudaStream stream = driver_->NewStream(0);
+  ASSERT_TRUE(Scale(4, 64, stream, 0).ok());
+  driver_->ReuseStreamHandle(stream, 1);
+  const absl::Status first = Scale(4, 64, stream, 1);
+  ASSERT_TRUE(first.ok()) << first;
+  EXPECT_EQ(driver_->Launches().back().device, 1);
+  const absl::Status wrong = Scale(4, 64, stream, 0);
+  EXPECT_THAT(std::string(wrong.message()), HasSubstr("stream: expected one of device 0"));
+  driver_->ReuseStreamHandle(stream, 0);
+  EXPECT_THAT(std::string(Scale(4, 64, stream, 1).message()),
+              HasSubstr("stream: expected one of device 1"));
+  ASSERT_TRUE(Scale(4, 64, stream, 0).ok());
+  EXPECT_EQ(driver_->Launches().back().device, 0);
+  driver_->ReuseStreamHandle(stream, 1);
+  EXPECT_THAT(std::string(Scale(4, 64, stream, 0).message()),
+              HasSubstr("stream: expected one of device 0"));
+  EXPECT_EQ(driver_->Launches().size(), 3u);
+}
+
 // Guards A7: a fresh thread, with no context of its own, launches and is left as it was.
 TEST_F(DispatchTest, ThreadWithoutContextLaunches) {
   Open();
@@ -250,22 +292,7 @@ TEST_F(DispatchTest, PreparedCallIsAHit) {
 TEST_F(DispatchTest, NeighbourMustBeLegalForTheRealShape) {
   Open();
   MakeCurrent();
-  const Recipe& recipe = *runtime_->FindRecipe("ScaleTestOp");
-  const DeviceProfile device = runtime_->Device(0).value();
-  const OpSpec& spec = *runtime_->Spec("ScaleTestOp");
-  Operand x;
-  x.desc = TensorDesc::Contiguous(DType::kFloat32, {32, 3});
-  const CallDesc tuned = InferCall(spec, {&x, 1}, {}).value();
-  const ProblemKey problem = MakeProblemKey(tuned, recipe, device);
-  WinnerRow row;
-  row.key = problem.digest;
-  row.op = problem.op;
-  row.dtypes = problem.dtypes;
-  row.problem_json = problem.problem_json;
-  row.device = problem.device;
-  row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
-  row.median_us = 1;
-  ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
+  ASSERT_TRUE(runtime_->cache().PutWinner(WinnerFor(32, 3)).ok());
   ASSERT_TRUE(Scale(32, 3).ok());  // 96 elements: a multiple of 4
   EXPECT_EQ(driver_->Launches().back().shape.block[0], 64u);
   ASSERT_TRUE(Scale(31, 3).ok());  // 93 elements, in the same bucket
@@ -292,23 +319,10 @@ TEST_F(DispatchTest, UntunedProblemsAreSaidOnce) {
 TEST_F(DispatchTest, OutdatedWinnersAreCalledSo) {
   Open();
   MakeCurrent();
-  Operand x;
-  x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
-  const CallDesc call = InferCall(*runtime_->Spec("ScaleTestOp"), {&x, 1}, {}).value();
-  const DeviceProfile device = runtime_->Device(0).value();
-  const Recipe& recipe = *runtime_->FindRecipe("ScaleTestOp");
-  const ProblemKey problem = MakeProblemKey(call, recipe, device);
-  WinnerRow row;
-  row.key = problem.digest;
-  row.op = problem.op;
-  row.dtypes = problem.dtypes;
-  row.problem_json = problem.problem_json;
-  row.device = problem.device;
-  row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
-  row.median_us = 1;
+  WinnerRow row = WinnerFor(8, 64);
   row.closure_digest = "of another text";
   ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
-  EXPECT_EQ(runtime_->Explain(call, device)->quality, Quality::kNeighbour);
+  EXPECT_EQ(ExplainScale(8).quality, Quality::kNeighbour);
   ASSERT_TRUE(Scale(8).ok());
   ASSERT_EQ(Log().size(), 1u);
   EXPECT_THAT(Log()[0], HasSubstr("its winner of other templates or another tuning space"));
@@ -318,25 +332,14 @@ TEST_F(DispatchTest, OutdatedWinnersAreCalledSo) {
 TEST_F(DispatchTest, CurrentWinnersAreWinners) {
   Open();
   MakeCurrent();
-  Operand x;
-  x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
-  const CallDesc call = InferCall(*runtime_->Spec("ScaleTestOp"), {&x, 1}, {}).value();
-  const DeviceProfile device = runtime_->Device(0).value();
-  const Recipe& recipe = *runtime_->FindRecipe("ScaleTestOp");
-  const ProblemKey problem = MakeProblemKey(call, recipe, device);
-  const SpaceIdentity now = IdentifySpace(runtime_->kernels(), recipe, call, device).value();
-  WinnerRow row;
-  row.key = problem.digest;
-  row.op = problem.op;
-  row.dtypes = problem.dtypes;
-  row.problem_json = problem.problem_json;
-  row.device = problem.device;
-  row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
-  row.median_us = 1;
+  const SpaceIdentity now = IdentifySpace(runtime_->kernels(), *runtime_->FindRecipe("ScaleTestOp"),
+                                          ScaleCall(8), runtime_->Device(0).value())
+                                .value();
+  WinnerRow row = WinnerFor(8, 64);
   row.closure_digest = now.closure_digest;
   row.space_digest = now.space_digest;
   ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
-  const Explanation explained = runtime_->Explain(call, device).value();
+  const Explanation explained = ExplainScale(8);
   EXPECT_EQ(explained.quality, Quality::kWinner);
   EXPECT_EQ(explained.neighbour_json, "");
   EXPECT_EQ(explained.config.Get("threads"), 64);

@@ -159,6 +159,11 @@ CudaStream FakeDriver::NewStream(int device) {
   return As<CudaStream>(stream);
 }
 
+void FakeDriver::ReuseStreamHandle(CudaStream stream, int device) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  *State(stream) = StreamState{contexts_[static_cast<size_t>(device)].get()};
+}
+
 absl::Status FakeDriver::Init() {
   TW_ENTER(Init);
   return absl::OkStatus();

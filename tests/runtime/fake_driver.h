@@ -54,6 +54,8 @@ class FakeDriver : public Driver {
   int ContextDepth() const;  // of the calling thread
   CudaContext PrimaryContext(int device);
   CudaStream NewStream(int device);
+  // As if the stream were destroyed, and one of `device` made that gets the same handle.
+  void ReuseStreamHandle(CudaStream stream, int device);
 
   absl::Status Init() override;
   absl::StatusOr<int> DriverVersion() override;

@@ -14,7 +14,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class FaultTest : public RuntimeFixture {};
+class FaultTest : public RuntimeFixture {
+ protected:
+  // Opens on a new cache file and returns the options, to open it again with others.
+  RuntimeOptions OpenAfresh(const std::string& name) {
+    RuntimeOptions options = Options();
+    options.cache_path = ::testing::TempDir() + "/" + name;
+    std::remove(options.cache_path.c_str());
+    Open(options);
+    return options;
+  }
+};
 
 // Guards: whatever call of the driver fails, the caller gets its error, the context stack is as it
 // was, and the next call works.
@@ -59,11 +69,7 @@ TEST_F(FaultTest, ErrorsKeepTheirKind) {
 
 // Guards: a cubin that the driver is too old for is rebuilt by another compiler build, or told so.
 TEST_F(FaultTest, CubinTooNewForTheDriver) {
-  const std::string path = ::testing::TempDir() + "/too_new.db";
-  std::remove(path.c_str());
-  RuntimeOptions options = Options();
-  options.cache_path = path;
-  Open(options);
+  RuntimeOptions options = OpenAfresh("too_new.db");
   MakeCurrent();
   ASSERT_TRUE(Scale(8).ok());
   Open(options);
@@ -136,11 +142,7 @@ TEST_F(FaultTest, BrokenTemplateIsCompiledOnce) {
 
 // Guards A4: a second runtime on the same file compiles nothing and needs no compiler.
 TEST_F(FaultTest, WarmCacheNeedsNoCompiler) {
-  const std::string path = ::testing::TempDir() + "/warm_no_compiler.db";
-  std::remove(path.c_str());
-  RuntimeOptions options = Options();
-  options.cache_path = path;
-  Open(options);
+  RuntimeOptions options = OpenAfresh("warm_no_compiler.db");
   MakeCurrent();
   ASSERT_TRUE(Scale(8).ok());
   options.compiler = NvrtcCompiler("/nonexistent/libnvrtc.so.13");
@@ -152,11 +154,7 @@ TEST_F(FaultTest, WarmCacheNeedsNoCompiler) {
 
 // Guards: exact_toolchain makes another compiler build's cubin a miss.
 TEST_F(FaultTest, ExactToolchainRebuilds) {
-  const std::string path = ::testing::TempDir() + "/exact_toolchain.db";
-  std::remove(path.c_str());
-  RuntimeOptions options = Options();
-  options.cache_path = path;
-  Open(options);
+  RuntimeOptions options = OpenAfresh("exact_toolchain.db");
   MakeCurrent();
   ASSERT_TRUE(Scale(8).ok());
   auto other = std::make_shared<FakeCompiler>("nvrtc 12.8.93");

@@ -68,6 +68,15 @@ class RuntimeFixture : public ::testing::Test {
     const Tensor y = Tensor::Contiguous(base_ + (1 << 19), DType::kFloat32, {1});
     return runtime_->Call("SumTestOp", {&x, 1}, {&y, 1}, {}, options);
   }
+  // The same call as Scale() makes, described.
+  CallDesc ScaleCall(int64_t rows, int64_t inner = 64) {
+    Operand x;
+    x.desc = TensorDesc::Contiguous(DType::kFloat32, {rows, inner});
+    return InferCall(*runtime_->Spec("ScaleTestOp"), {&x, 1}, {}).value();
+  }
+  Explanation ExplainScale(int64_t rows) {
+    return runtime_->Explain(ScaleCall(rows), runtime_->Device(0).value()).value();
+  }
   std::vector<std::string> Log() {
     std::lock_guard<std::mutex> lock(log_mutex_);
     return log_;

@@ -46,9 +46,7 @@ SumTestOp:
       x: {dtype: [float32], shape: '[M, N]'}
     outputs:
       output: {dtype: same_as(x), shape: '(1,)'}
-  roofline:
-    flops: M * N
-    bytes: M * N * elem_bytes
+  roofline: {formula: SumWork}
   workloads:
     - label: small
       inputs: {x: [64, 128]}
@@ -245,6 +243,13 @@ CustomOp ScaleAndSumOps() {
   custom.recipe = [](std::string_view op) -> std::unique_ptr<Recipe> {
     if (op == "ScaleTestOp") return std::make_unique<ScaleRecipe>();
     return std::make_unique<SumRecipe>();
+  };
+  custom.roofline = [](std::string_view formula) -> RooflineFormula {
+    if (formula != "SumWork") return {};
+    return [](const CallDesc& call) -> absl::StatusOr<Work> {
+      const auto count = static_cast<double>(call.input(0).desc.elements());
+      return Work{count, 4 * count};
+    };
   };
   return custom;
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "tests/runtime/runtime_fixture.h"
@@ -25,16 +27,10 @@ class TuneServiceTest : public RuntimeFixture {
   }
   // A worker that admits and times candidates without a GPU.
   static std::string FakeWorker() { return TILEWRIGHT_SOURCE_DIR "/tests/runtime/fake_worker.sh"; }
-  Explanation Explain() {
-    const OpSpec* spec = runtime_->Spec("ScaleTestOp");
-    const Operand operand{TensorDesc::Contiguous(DType::kFloat32, {8, 64})};
-    const auto call = InferCall(*spec, {&operand, 1}, {});
-    return runtime_->Explain(*call, runtime_->Device(0).value()).value();
-  }
   // The search stores its winner first and serves it a moment later.
   bool WaitUntilServed() {
     for (int i = 0; i < 1500; ++i) {
-      if (Explain().quality == Quality::kWinner) return true;
+      if (ExplainScale(8).quality == Quality::kWinner) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return false;
@@ -48,9 +44,52 @@ TEST_F(TuneServiceTest, FirstUseTunes) {
   ASSERT_TRUE(Scale(8).ok());
   EXPECT_EQ(runtime_->Counters().tunes, 1);
   EXPECT_EQ(runtime_->cache().AllWinners().size(), 1u);
-  EXPECT_EQ(Explain().quality, Quality::kWinner);
+  EXPECT_EQ(ExplainScale(8).quality, Quality::kWinner);
   ASSERT_TRUE(Scale(8).ok());
   EXPECT_EQ(runtime_->Counters().tunes, 1);
+}
+
+// Guards what is explained after a problem was tuned for real: candidates compiled, checked and
+// timed by a worker whose driver runs them on the host. The fastest that is right is the winner,
+// from the explanation to the launch, in a second process of the same cache too.
+TEST_F(TuneServiceTest, ExplanationTellsOfTheWinner) {
+  char folder[] = "/tmp/tilewright-tune-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  RuntimeOptions options = TuningWith(TuningPolicy::kOnFirstUse, TILEWRIGHT_EMULATED_WORKER);
+  options.cache_path = std::string(folder) + "/kernels.db";
+  Open(options);
+  MakeCurrent();
+  EXPECT_EQ(ExplainScale(8).quality, Quality::kDefault);
+  ASSERT_TRUE(Scale(8).ok());
+  EXPECT_EQ(driver_->Launches().back().shape.block[0], 256u);
+
+  options.tuning = TuningPolicy::kNever;
+  options.worker_path = "/nonexistent/worker";
+  Open(options);
+  const Explanation explained = ExplainScale(8);
+  EXPECT_EQ(explained.quality, Quality::kWinner);
+  EXPECT_EQ(explained.config.Get("threads"), 256);
+  EXPECT_EQ(explained.config.Get("vector"), 4);
+  EXPECT_EQ(explained.neighbour_json, "");
+  ASSERT_EQ(explained.kernels.size(), 1u);
+  EXPECT_TRUE(explained.kernels[0].in_cache);
+  const std::vector<WinnerRow> winners = runtime_->cache().AllWinners();
+  ASSERT_EQ(winners.size(), 1u);
+  EXPECT_EQ(winners[0].key, explained.problem_key);
+  EXPECT_NEAR(winners[0].median_us, 3.8, 1e-9);
+  int wrong = 0;
+  for (const TrialRow& trial : runtime_->cache().Trials(winners[0].key)) {
+    if (trial.status == TrialStatus::kOk) continue;
+    EXPECT_EQ(trial.status, TrialStatus::kWrong);
+    EXPECT_EQ(trial.config_json, R"({"variant":"scale","threads":64,"vector":4})");
+    EXPECT_THAT(trial.error, HasSubstr("1 of 512 elements differ"));
+    ++wrong;
+  }
+  EXPECT_EQ(wrong, 1);
+  ASSERT_TRUE(Scale(8).ok());
+  EXPECT_EQ(driver_->Launches().back().shape.block[0], 256u);
+  runtime_.reset();
+  std::filesystem::remove_all(folder);
 }
 
 // Guards the promise that a machine that cannot tune serves the default, saying why once.
@@ -59,7 +98,7 @@ TEST_F(TuneServiceTest, WithoutAWorkerTheDefaultIsServed) {
   MakeCurrent();
   ASSERT_TRUE(Scale(8).ok());
   EXPECT_EQ(runtime_->Counters().tunes, 0);
-  EXPECT_EQ(Explain().quality, Quality::kDefault);
+  EXPECT_EQ(ExplainScale(8).quality, Quality::kDefault);
   EXPECT_THAT(Log(), Contains(HasSubstr("/nonexistent/worker")));
 }
 

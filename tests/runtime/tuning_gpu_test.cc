@@ -10,8 +10,13 @@
 namespace tilewright {
 namespace {
 
-// Guards the whole path on a machine with a GPU, each built-in operator on its first workload.
-TEST(TuningGpuTest, TunesEveryOperator) {
+// One of each kind: matrix product, two reductions along rows, element by element, gated. The rest
+// share their templates.
+constexpr std::string_view kOps[] = {"GemmFwdOp", "RMSNormFwdOp", "SoftmaxFwdOp", "AddFwdOp",
+                                     "SiluAndMulFwdOp"};
+
+// Guards the whole path on a machine with a GPU, on each operator's first workload.
+TEST(TuningGpuTest, TunesOneOperatorOfEachKind) {
   const auto driver = SystemDriver();
   if (absl::Status status = driver->Init(); !status.ok()) GTEST_SKIP() << status;
   const auto device = ReadDeviceProfile(*driver, 0, "");
@@ -19,11 +24,10 @@ TEST(TuningGpuTest, TunesEveryOperator) {
   auto cache = Cache::Open({});
   ASSERT_TRUE(cache.ok());
   KernelStore kernels(TemplateSet::Builtin(), cache->get(), NvrtcCompiler());
-  int tuned = 0;
-  for (const OpSpec& op : Manifest::BuiltinOps()) {
-    const auto recipe = MakeBuiltinRecipe(op.name);
-    if (recipe == nullptr) continue;
-    ++tuned;
+  for (const std::string_view name : kOps) {
+    const OpSpec& op = *Manifest::FindBuiltin(name);
+    const auto recipe = MakeBuiltinRecipe(name);
+    ASSERT_NE(recipe, nullptr) << name;
     const auto call = WorkloadCall(op, op.workloads.front(), op.workloads.front().dtypes.front());
     ASSERT_TRUE(call.ok()) << call.status();
     TuningOptions options;
@@ -38,7 +42,6 @@ TEST(TuningGpuTest, TunesEveryOperator) {
           << op.name << " " << trial.config.ToJson() << ": " << trial.error;
     }
   }
-  EXPECT_GE(tuned, 5);
 }
 
 }  // namespace

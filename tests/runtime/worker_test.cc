@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <fstream>
 
 #include "runtime/worker/support_kernels.h"
+#include "tests/runtime/emulated_kernels.h"
 #include "tests/runtime/fake_driver.h"
 
 namespace tilewright {
@@ -41,29 +41,11 @@ class WorkerTest : public testing::Test {
 
   void Emulate(const FakeLaunch& launch, void** params) {
     if (launch.kernel == "fill") {
-      const auto& fill = *static_cast<FillParams*>(params[0]);
-      for (int64_t i = 0; i < fill.count; ++i) {
-        static_cast<float*>(fill.data)[i] = static_cast<float>(
-            std::sin(static_cast<double>(fill.seed % 1000) + static_cast<double>(i)));
-      }
+      EmulateFill(*static_cast<FillParams*>(params[0]));
     } else if (launch.kernel == "compare" || launch.kernel == "compare_bytes") {
-      Compare(*static_cast<CompareParams*>(params[0]), launch.kernel == "compare");
+      EmulateCompare(*static_cast<CompareParams*>(params[0]), launch.kernel == "compare");
     } else {
       Double(*static_cast<DoubleParams*>(params[0]), launch.kernel);
-    }
-  }
-  static void Compare(const CompareParams& p, bool floats) {
-    for (int64_t i = 0; i < p.count; ++i) {
-      const auto at = [&](const void* data) {
-        return floats ? static_cast<double>(static_cast<const float*>(data)[i])
-                      : static_cast<double>(static_cast<const uint8_t*>(data)[i]);
-      };
-      const double got = at(p.got);
-      const double expected = at(p.expected);
-      const bool close = std::abs(got - expected) <= p.absolute + p.relative * std::abs(expected);
-      if (close || (std::isnan(got) && std::isnan(expected))) continue;
-      p.result->first = std::min(p.result->first, static_cast<uint64_t>(i));
-      ++p.result->mismatches;
     }
   }
   static void Double(const DoubleParams& p, const std::string& how) {

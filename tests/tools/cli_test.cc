@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cache/cache.h"
 #include "tests/tools/cli_process.h"
 
 namespace tilewright {
@@ -134,6 +136,48 @@ TEST(CliTest, ValidateFindsWhatIsBroken) {
   const json report = json::parse(bad.out);
   ASSERT_EQ(report["findings"].size(), 1u);
   EXPECT_THAT(report["findings"][0]["text"].get<std::string>(), HasSubstr(file + ":3"));
+}
+
+// What is wrong with the cache is said once by the commands that plan with it.
+TEST(CliTest, CoverageWarnsOnce) {
+  const CliSandbox sandbox;
+  const std::string cache = sandbox.Path("kernels.db");
+  CacheOptions options;
+  options.path = cache;
+  ASSERT_TRUE(Cache::Open(options).ok());
+  // No lock file can be made: the cache is read only.
+  std::filesystem::remove(cache + ".lock");
+  std::filesystem::create_directory(cache + ".lock");
+  const std::string shapes = sandbox.Write(
+      "calls.jsonl", R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})");
+  const CliResult result =
+      sandbox.Run({"--cache", cache, "coverage", "--arch", "sm_90a", "--shapes", shapes});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("MISSING"));
+  const size_t first = result.err.find("read-only");
+  ASSERT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("read-only", first + 1), std::string::npos) << result.err;
+  const CliResult warm =
+      sandbox.Run({"--cache", cache, "warm", "--arch", "sm_90a", "--shapes", shapes});
+  EXPECT_EQ(warm.code, 1);
+  EXPECT_THAT(warm.err, HasSubstr("cannot be written (mode: read-only)"));
+}
+
+// A file that is no cache is refused, and stays as it is.
+TEST(CliTest, ForeignFilesAreNoCache) {
+  const CliSandbox sandbox;
+  const std::string notes = sandbox.Write("notes.txt", "milk, eggs\n");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"cache", "stats"}, {"inspect"}, {"warm", "--arch", "sm_90a", "--op", "AddFwdOp"}}) {
+    std::vector<std::string> arguments = {"--cache", notes};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const CliResult result = sandbox.Run(arguments);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err, HasSubstr("not a kernel cache"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(notes), 11u);
+  EXPECT_FALSE(std::filesystem::exists(notes + ".corrupt-1"));
+  EXPECT_FALSE(std::filesystem::exists(notes + ".lock"));
 }
 
 // A wrong line of a shape file is named by file and line.

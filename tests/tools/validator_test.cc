@@ -15,9 +15,9 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A well-formed entry; `status`, `bytes` and `second_shape` are what the tests break.
+// A well-formed entry; `status`, `bytes`, `second_shape` and `flops` are what the tests break.
 std::string Entry(const std::string& status, const std::string& bytes,
-                  const std::string& second_shape) {
+                  const std::string& second_shape, const std::string& flops = "4 * M") {
   return "ScaleOp:\n"
          "  family: elementwise\n"
          "  reference: none\n"
@@ -31,8 +31,8 @@ std::string Entry(const std::string& status, const std::string& bytes,
          "      x: {dtype: [float32], shape: '[M, 4]'}\n"
          "    outputs:\n"
          "      y: {dtype: same_as(x), shape: '(M, 4)'}\n"
-         "  roofline: {flops: 4 * M, bytes: '" +
-         bytes +
+         "  roofline: {flops: " +
+         flops + ", bytes: '" + bytes +
          "'}\n"
          "  workloads:\n"
          "    - {label: one, inputs: {x: [8, 4]}, dtypes: [float32]}\n"
@@ -61,6 +61,21 @@ TEST(ValidatorTest, ImplementedNeedsRecipeAndReference) {
       Validate(Entry("implemented", "32 * M", "[16, 4]"), BuiltinParts());
   EXPECT_THAT(findings, Contains(At(1, "no recipe")));
   EXPECT_THAT(findings, Contains(At(4, "no reference implementation")));
+  EXPECT_THAT(findings, Contains(At(4, "no peer")));
+}
+
+// cuBLASLt or the PyTorch script, of whatever claims to be implemented.
+TEST(ValidatorTest, ImplementedNeedsABenchmarkPeer) {
+  ValidatorParts parts = BuiltinParts();
+  parts.bench_peer = [](std::string_view) { return false; };
+  for (const char* name : {"GemmFwdOp", "SoftmaxFwdOp"}) {
+    const OpSpec& op = *Manifest::FindBuiltin(name);
+    EXPECT_THAT(ValidateOp(op, BuiltinParts()), IsEmpty());
+    const std::vector<Finding> findings = ValidateOp(op, parts);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_THAT(findings[0], At(4, "no peer"));
+  }
+  EXPECT_FALSE(BuiltinParts().bench_peer("FwdOp"));
 }
 
 TEST(ValidatorTest, AWorkloadThatBreaksTheShapeIsNamedWithItsLine) {
@@ -72,7 +87,9 @@ TEST(ValidatorTest, AWorkloadThatBreaksTheShapeIsNamedWithItsLine) {
 }
 
 TEST(ValidatorTest, ARooflineThatIsNotPositiveIsFound) {
-  EXPECT_THAT(Validate(Entry("spec-only", "M - M", "[16, 4]"), {}), Contains(At(4, "bytes > 0")));
+  EXPECT_THAT(Validate(Entry("spec-only", "M - M", "[16, 4]"), {}), Contains(At(4, "above 0")));
+  EXPECT_THAT(Validate(Entry("spec-only", "32 * M", "[16, 4]", "0"), {}),
+              Contains(At(4, "expected finite flops and bytes above 0, got 0 and 256")));
 }
 
 }  // namespace

@@ -26,12 +26,14 @@ absl::StatusOr<std::vector<OpSpec>> LoadOps(const std::vector<Input>& inputs);
 absl::StatusOr<std::string> GenerateOps(const std::vector<Input>& inputs);
 // tilewright/ops.h: typed wrappers.
 absl::StatusOr<std::string> GenerateWrappers(const std::vector<Input>& inputs);
-// The tables behind BuiltinReference(), BuiltinInputs() and BuiltinEdgeCases(): every
-// TILEWRIGHT_REFERENCE(op), TILEWRIGHT_INPUTS(op) and TILEWRIGHT_EDGE_CASES(op) at the start of a
-// line.
+// The tables behind BuiltinReference(), BuiltinInputs(), BuiltinEdgeCases() and BuiltinRoofline():
+// every TILEWRIGHT_REFERENCE(op), _INPUTS(op), _EDGE_CASES(op) and _ROOFLINE(formula) at the start
+// of a line.
 absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs);
 // The table behind MakeBuiltinRecipe(): every TILEWRIGHT_RECIPE(op) at the start of a line.
 absl::StatusOr<std::string> GenerateRecipes(const std::vector<Input>& inputs);
+// HasTorchPeer(): every operator whose full name stands in double quotes.
+absl::StatusOr<std::string> GeneratePeers(const std::vector<Input>& inputs);
 // The table behind BuiltinTemplates(): the text of every .cuh file.
 absl::StatusOr<std::string> GenerateTemplates(const std::vector<Input>& inputs);
 

@@ -35,6 +35,7 @@ absl::StatusOr<std::string> Generate(const std::string& mode, const std::vector<
   if (mode == "wrappers") return GenerateWrappers(inputs);
   if (mode == "references") return GenerateReferences(inputs);
   if (mode == "recipes") return GenerateRecipes(inputs);
+  if (mode == "peers") return GeneratePeers(inputs);
   if (mode == "templates") return GenerateTemplates(inputs);
   return InvalidArgument("unknown mode '", mode, "'");
 }

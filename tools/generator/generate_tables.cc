@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "manifest/status.h"
 #include "tools/generator/generate.h"
@@ -30,6 +31,18 @@ absl::StatusOr<std::map<std::string, std::string>> FindMarkers(const std::vector
   return ops;
 }
 
+std::string RooflineTable(const std::map<std::string, std::string>& formulas) {
+  std::string out = "\n";
+  for (const auto& [formula, path] : formulas) {
+    out += Cat("TILEWRIGHT_ROOFLINE(", formula, ")(const CallDesc&);  // ", path, "\n");
+  }
+  out += "\nRooflineFormula BuiltinRoofline([[maybe_unused]] std::string_view formula) {\n";
+  for (const auto& [formula, path] : formulas) {
+    out += Cat("  if (formula == \"", formula, "\") return Roofline_", formula, ";\n");
+  }
+  return out + "  return {};\n}\n";
+}
+
 }  // namespace
 
 std::string CppString(std::string_view text) {
@@ -58,6 +71,7 @@ absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs)
   TW_ASSIGN_OR_RETURN(const auto ops, FindMarkers(inputs, "TILEWRIGHT_REFERENCE"));
   TW_ASSIGN_OR_RETURN(const auto cases, FindMarkers(inputs, "TILEWRIGHT_EDGE_CASES"));
   TW_ASSIGN_OR_RETURN(const auto values, FindMarkers(inputs, "TILEWRIGHT_INPUTS"));
+  TW_ASSIGN_OR_RETURN(const auto formulas, FindMarkers(inputs, "TILEWRIGHT_ROOFLINE"));
   std::string out = Cat(kNotice,
                         "#include \"manifest/edge_cases.h\"\n"
                         "#include \"manifest/input_values.h\"\n"
@@ -92,7 +106,25 @@ absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs)
     out += Cat("  if (op == \"", op, "\") return EdgeCases_", op, "();\n");
   }
   out += cases.empty() ? "  (void)op;\n" : "";
-  return out + "  return {};\n}\n\n}  // namespace tilewright\n";
+  return out + "  return {};\n}\n" + RooflineTable(formulas) + "\n}  // namespace tilewright\n";
+}
+
+absl::StatusOr<std::string> GeneratePeers(const std::vector<Input>& inputs) {
+  constexpr std::string_view kEnd = "FwdOp\"";
+  std::set<std::string> ops;
+  for (const Input& input : inputs) {
+    for (size_t at = input.text.find(kEnd); at != std::string::npos;
+         at = input.text.find(kEnd, at + 1)) {
+      const size_t quote = input.text.rfind('"', at);
+      if (quote == std::string::npos) continue;
+      ops.insert(input.text.substr(quote + 1, at + kEnd.size() - quote - 2));
+    }
+  }
+  if (ops.empty()) return InvalidArgument("no operator is named in the peers' script");
+  std::string out = Cat(kNotice, "#include \"bench/peers/peers.h\"\n\nnamespace tilewright {\n\n",
+                        "bool HasTorchPeer(std::string_view op) {\n");
+  for (const std::string& op : ops) out += Cat("  if (op == ", CppString(op), ") return true;\n");
+  return out + "  return false;\n}\n\n}  // namespace tilewright\n";
 }
 
 absl::StatusOr<std::string> GenerateRecipes(const std::vector<Input>& inputs) {
