@@ -82,7 +82,9 @@ absl::Status CheckRange(const ParamValue& value, const CallDesc& call) {
   const double number = value.as_float();
   if (!std::isfinite(number) || std::fabs(number) <= kLargest) return absl::OkStatus();
   for (const Operand& operand : call.operands) {
-    if (operand.present && operand.desc.dtype == DType::kFloat64) return absl::OkStatus();
+    const DType dtype = operand.desc.dtype;
+    const bool wide = dtype == DType::kFloat64 || dtype == DType::kComplex128;
+    if (operand.present && wide) return absl::OkStatus();
   }
   return InvalidArgument("expected a number that float32 holds, got ", value.ToString());
 }
