@@ -74,9 +74,26 @@ struct BenchResult {
   std::vector<std::string> findings;
 };
 
+// "shapes.jsonl:3 128x7168 2112x7168 bfloat16".
+std::string ShapeCaseName(const NamedCall& named) {
+  std::string name = named.origin.substr(named.origin.rfind('/') + 1);
+  for (int i = 0; i < named.call.op->input_count(); ++i) {
+    const Dims& shape = named.call.input(i).desc.shape;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      name += Cat(axis == 0 ? " " : "x", shape[axis]);
+    }
+  }
+  return Cat(name, " ", DTypeName(named.call.input(0).desc.dtype));
+}
+
 absl::StatusOr<std::vector<BenchCase>> ChosenCases(const BenchArgs& args) {
-  TW_ASSIGN_OR_RETURN(const std::vector<const OpSpec*> ops, args.selection.Ops());
   std::vector<BenchCase> chosen;
+  if (!args.selection.shapes.empty()) {
+    TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.selection.Calls());
+    for (const NamedCall& named : calls) chosen.push_back({ShapeCaseName(named), named.call});
+    return chosen;
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<const OpSpec*> ops, args.selection.Ops());
   for (const OpSpec* op : ops) {
     TW_ASSIGN_OR_RETURN(std::vector<BenchCase> cases, BenchCases(*op));
     for (BenchCase& bench_case : cases) {
@@ -194,8 +211,7 @@ void AddBenchCommand(CLI::App& app, CliContext& context) {
   CLI::App* command = AddCommand(
       app, context, "bench", "Time every workload on a GPU, with peers in the same run; prints CSV",
       [&context, args] { return RunBench(context, *args); });
-  command->add_option("--op", args->selection.ops, "Only these operators");
-  command->add_option("--family", args->selection.families, "Only these families");
+  args->selection.AddOptions(*command);
   command->add_option("--case", args->filter, "Only workloads whose name holds this");
   command->add_option("--device", args->device, "Ordinal of the GPU")
       ->check(IntegerBetween(0, 1023));

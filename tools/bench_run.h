@@ -26,7 +26,7 @@ struct BenchOptions {
   std::string cublaslt_library;  // empty: searched
 };
 
-// Ours as the cache serves it, and for GemmFwdOp the best of all of cuBLASLt's algorithms, in
+// Ours as the cache serves it, and for matrix products the best of all of cuBLASLt's algorithms, in
 // interleaved samples with a cold L2 and random inputs that rotate. A peer that cannot run is told
 // of in the row, and costs only its own time.
 absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_case,

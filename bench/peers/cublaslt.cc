@@ -22,6 +22,7 @@ struct Library {
   decltype(&cublasLtMatmulDescSetAttribute) desc_set;
   decltype(&cublasLtMatrixLayoutCreate) layout_create;
   decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
   decltype(&cublasLtMatmulPreferenceCreate) preference_create;
   decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
@@ -57,6 +58,7 @@ absl::Status Library::Load(const std::string& explicit_path) {
                      Resolve(handle, "cublasLtMatmulDescSetAttribute", desc_set) &&
                      Resolve(handle, "cublasLtMatrixLayoutCreate", layout_create) &&
                      Resolve(handle, "cublasLtMatrixLayoutDestroy", layout_destroy) &&
+                     Resolve(handle, "cublasLtMatrixLayoutSetAttribute", layout_set) &&
                      Resolve(handle, "cublasLtMatmulPreferenceCreate", preference_create) &&
                      Resolve(handle, "cublasLtMatmulPreferenceDestroy", preference_destroy) &&
                      Resolve(handle, "cublasLtMatmulPreferenceSetAttribute", preference_set) &&
@@ -71,33 +73,39 @@ absl::Status Check(cublasStatus_t status, const char* what) {
 }
 
 // The product as cuBLASLt sees it. Row-major d = op(a) op(b) is column-major d^T = op(b)^T op(a)^T,
-// so b is its first operand, and d^T has n rows and m columns.
+// so b is its first operand, and d^T has n rows and m columns. Batches follow one another.
 struct Problem {
   uint64_t m = 0, n = 0, k = 0;
+  int32_t batches = 1;
   bool trans_a = false, trans_b = false;
   cudaDataType_t type = CUDA_R_16BF;
 };
 
+bool IsDenseHalf(const CallDesc& call) {
+  const DType dtype = call.input(0).desc.dtype;
+  return (dtype == DType::kFloat16 || dtype == DType::kBFloat16) &&
+         call.input(0).desc.IsContiguous() && call.input(1).desc.IsContiguous() &&
+         call.output(0).desc.IsContiguous();
+}
+
 absl::StatusOr<Problem> ProblemOf(const CallDesc& call) {
-  if (call.op == nullptr || !CublasLtGemm::Serves(call.op->name)) {
-    return InvalidArgument("the cuBLASLt peer: expected GemmFwdOp, got ", call.ToString());
-  }
-  const std::optional<int> trans_a = call.op->ParamIndex("trans_a");
-  const std::optional<int> trans_b = call.op->ParamIndex("trans_b");
-  const TensorDesc& a = call.input(0).desc;
-  const TensorDesc& d = call.output(0).desc;
-  const bool half = a.dtype == DType::kFloat16 || a.dtype == DType::kBFloat16;
-  if (!trans_a || !trans_b || !half || !a.IsContiguous() || !call.input(1).desc.IsContiguous() ||
-      !d.IsContiguous()) {
-    return InvalidArgument("the cuBLASLt peer: expected contiguous 16-bit operands, got ",
+  if (call.op == nullptr || !CublasLtGemm::Serves(call.op->name) || !IsDenseHalf(call)) {
+    return InvalidArgument("the cuBLASLt peer: expected a dense GemmFwdOp or BmmFwdOp, got ",
                            call.ToString());
   }
+  const TensorDesc& a = call.input(0).desc;
+  const TensorDesc& d = call.output(0).desc;
+  const int axis = a.rank() - 2;
   Problem problem;
-  problem.trans_a = call.params[static_cast<size_t>(*trans_a)].as_bool();
-  problem.trans_b = call.params[static_cast<size_t>(*trans_b)].as_bool();
-  problem.m = static_cast<uint64_t>(d.shape[0]);
-  problem.n = static_cast<uint64_t>(d.shape[1]);
-  problem.k = static_cast<uint64_t>(a.shape[problem.trans_a ? 0 : 1]);
+  if (axis == 0) {
+    problem.trans_a = call.params[static_cast<size_t>(*call.op->ParamIndex("trans_a"))].as_bool();
+    problem.trans_b = call.params[static_cast<size_t>(*call.op->ParamIndex("trans_b"))].as_bool();
+  } else {
+    problem.batches = static_cast<int32_t>(a.shape[0]);
+  }
+  problem.m = static_cast<uint64_t>(d.shape[axis]);
+  problem.n = static_cast<uint64_t>(d.shape[axis + 1]);
+  problem.k = static_cast<uint64_t>(a.shape[problem.trans_a ? axis : axis + 1]);
   problem.type = a.dtype == DType::kFloat16 ? CUDA_R_16F : CUDA_R_16BF;
   return problem;
 }
@@ -150,9 +158,18 @@ class CublasLtGemmImpl final : public CublasLtGemm {
 
   absl::Status MakeLayout(cublasLtMatrixLayout_t& layout, const Problem& problem, uint64_t rows,
                           uint64_t columns) {
-    return Check(
+    TW_RETURN_IF_ERROR(Check(
         library_.layout_create(&layout, problem.type, rows, columns, static_cast<int64_t>(rows)),
-        "cublasLtMatrixLayoutCreate");
+        "cublasLtMatrixLayoutCreate"));
+    if (problem.batches == 1) return absl::OkStatus();
+    const auto stride = static_cast<int64_t>(rows * columns);
+    absl::Status status = Check(library_.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                                    &problem.batches, sizeof(problem.batches)),
+                                "cublasLtMatrixLayoutSetAttribute");
+    if (!status.ok()) return status;
+    return Check(library_.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                     sizeof(stride)),
+                 "cublasLtMatrixLayoutSetAttribute");
   }
 
   absl::Status FindAlgorithms() {

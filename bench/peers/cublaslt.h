@@ -1,4 +1,5 @@
-// cuBLASLt as a peer of GemmFwdOp: every algorithm that its heuristics return for one problem.
+// cuBLASLt as a peer of GemmFwdOp and BmmFwdOp: every algorithm that its heuristics return for one
+// problem.
 #ifndef TILEWRIGHT_BENCH_PEERS_CUBLASLT_H_
 #define TILEWRIGHT_BENCH_PEERS_CUBLASLT_H_
 
@@ -26,8 +27,8 @@ struct GemmBuffers {
 // library is found at run time: none is needed to build or to start.
 class CublasLtGemm {
  public:
-  static bool Serves(std::string_view op) { return op == "GemmFwdOp"; }
-  // InvalidArgument where `call` is not a GemmFwdOp of contiguous fp16 or bf16 operands,
+  static bool Serves(std::string_view op) { return op == "GemmFwdOp" || op == "BmmFwdOp"; }
+  // InvalidArgument where `call` is not one of these with contiguous fp16 or bf16 operands,
   // FailedPrecondition where there is no libcublasLt. `library` replaces the search of the loader's
   // path and the CUDA toolkit.
   static absl::StatusOr<std::unique_ptr<CublasLtGemm>> Create(const CallDesc& call,

@@ -49,7 +49,7 @@ __device__ __forceinline__ void TmaLoadMulticast3d(void* smem, const TensorMap* 
 // createpolicy.fractional.L2::evict_first.b64 (sm_80): for data that is read once.
 __device__ __forceinline__ uint64_t PolicyEvictFirst() {
   uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
@@ -68,6 +68,16 @@ __device__ __forceinline__ void TmaStore3d(const TensorMap* map, const void* sme
       "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
           map),
       "r"(SharedAddress(smem)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+// The same with a cache policy (createpolicy).
+__device__ __forceinline__ void TmaStore3d(const TensorMap* map, const void* smem, int x, int y,
+                                           int z, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+      " [%0, {%2, %3, %4}], [%1], %5;" ::"l"(map),
+      "r"(SharedAddress(smem)), "r"(x), "r"(y), "r"(z), "l"(policy)
       : "memory");
 }
 

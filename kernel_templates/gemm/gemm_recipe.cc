@@ -1,4 +1,4 @@
-// GemmFwdOp: which kernels serve a dense matrix product.
+// GemmFwdOp and BmmFwdOp: which kernels serve a dense matrix product.
 #include <array>
 
 #include "kernel_templates/gemm/variants.h"
@@ -8,34 +8,23 @@ namespace {
 
 class GemmRecipe : public Recipe {
  public:
+  explicit GemmRecipe(GemmReader read) : read_(read), gemv_(read), wgmma_(read), mma_(read) {}
   std::span<const ProblemField> fields() const override { return fields_; }
-
-  ProblemFields Describe(const CallDesc& call) const override {
-    const GemmProblem problem = ReadGemm(call);
-    return {BucketM(problem.m),
-            problem.n,
-            problem.k,
-            static_cast<int64_t>(problem.AccessA()),
-            static_cast<int64_t>(problem.AccessB()),
-            problem.OutputPieces() ? 1 : 0};
-  }
-
+  ProblemFields Describe(const CallDesc& call) const override { return DescribeGemm(read_(call)); }
   std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
-  using Kind = ProblemField::Kind;
-  const std::array<ProblemField, 6> fields_ = {
-      ProblemField{"m", Kind::kBucket},       ProblemField{"n", Kind::kExact},
-      ProblemField{"k", Kind::kExact},        ProblemField{"a_access", Kind::kClass},
-      ProblemField{"b_access", Kind::kClass}, ProblemField{"d_pieces", Kind::kClass}};
-  const GemvVariant gemv_{ReadGemm};
-  const WgmmaVariant wgmma_{ReadGemm};
-  const MmaVariant mma_{ReadGemm};
+  const GemmReader read_;
+  const std::array<ProblemField, kGemmFieldCount> fields_ = GemmFields();
+  const GemvVariant gemv_;
+  const WgmmaVariant wgmma_;
+  const MmaVariant mma_;
   const std::array<const Variant*, 3> variants_ = {&gemv_, &wgmma_, &mma_};
 };
 
 }  // namespace
 
-TILEWRIGHT_RECIPE(GemmFwdOp) { return std::make_unique<GemmRecipe>(); }
+TILEWRIGHT_RECIPE(GemmFwdOp) { return std::make_unique<GemmRecipe>(ReadGemm); }
+TILEWRIGHT_RECIPE(BmmFwdOp) { return std::make_unique<GemmRecipe>(ReadBmm); }
 
 }  // namespace tilewright

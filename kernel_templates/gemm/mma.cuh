@@ -12,6 +12,7 @@
 #include "device/packet.cuh"
 #include "device/smem_desc.cuh"
 #include "device/warp.cuh"
+#include "gemm/epilogue.cuh"
 #include "gemm/params.cuh"
 #include "gemm/schedule.cuh"
 
@@ -97,6 +98,7 @@ struct MmaOperand {
 
 template <class Config>
 struct MmaTile {
+  using Rule = Epilogue<Config>;
   static constexpr int kRows = Config::kTileM / Config::kWarpsM;
   static constexpr int kCols = Config::kTileN / Config::kWarpsN;
   using A = MmaOperand<Config, Config::kTileM, Config::kMnMajorA>;
@@ -125,30 +127,32 @@ struct MmaTile {
     }
   }
 
-  // Stores the warp's part, whose first element is output (row, col).
+  // Stores the warp's part, whose first element is output (row, col) of the batch at `d`.
   __device__ static __forceinline__ void Store(const Accumulators& acc, const MmaGemmParams& p,
-                                               uint16_t* d, int64_t row, int64_t col) {
+                                               typename Rule::Output* d, int64_t row, int64_t col) {
+    using Output = typename Rule::Output;
     row += threadIdx.x % 32 / 4;
     col += threadIdx.x % 4 * 2;
     const int rows = A::Remaining(p.m, row, kRows);
     const int cols = A::Remaining(p.n, col, kCols);
-    // Pairs are 4-byte aligned where the rows are; then one store does for two elements.
-    const bool pairs =
-        p.d_stride_n == 1 && p.d_stride_m % 2 == 0 && reinterpret_cast<uint64_t>(d) % 4 == 0;
-    uint16_t* line = d + row * p.d_stride_m + col * p.d_stride_n;
+    // Pairs are aligned where the rows are; then one store does for two elements.
+    const bool pairs = p.d_stride_n == 1 && p.d_stride_m % 2 == 0 &&
+                       reinterpret_cast<uint64_t>(d) % (2 * sizeof(Output)) == 0;
+    Output* line = d + row * p.d_stride_m + col * p.d_stride_n;
 #pragma unroll
     for (int r = 0; r < kRows / 8; ++r, line += 8 * p.d_stride_m) {
-      uint16_t* out = line;
+      Output* out = line;
 #pragma unroll
       for (int j = 0; j < kCols / 8; ++j, out += 8 * p.d_stride_n) {
-        const float(&pair)[4] = acc[r / 2][j];
-        const uint32_t bits = Pack2<typename Config::Element>(pair[r % 2 * 2], pair[r % 2 * 2 + 1]);
+        const float* sums = acc[r / 2][j] + r % 2 * 2;
+        const float low = Rule::Apply(sums[0], p.bias, row + r * 8, p.m, col + j * 8, p.n);
+        const float high = Rule::Apply(sums[1], p.bias, row + r * 8, p.m, col + j * 8 + 1, p.n);
         const int left = r * 8 < rows ? cols - j * 8 : 0;
         if (pairs && left > 1) {
-          *reinterpret_cast<uint32_t*>(out) = bits;
+          Rule::StorePair(out, low, high);
         } else {
-          if (left > 0) out[0] = static_cast<uint16_t>(bits & 0xFFFF);
-          if (left > 1) out[p.d_stride_n] = static_cast<uint16_t>(bits >> 16);
+          if (left > 0) Rule::StoreOne(out, low);
+          if (left > 1) Rule::StoreOne(out + p.d_stride_n, high);
         }
       }
     }
@@ -201,7 +205,8 @@ __global__ __launch_bounds__(Config::kThreads) void MmaGemmKernel(
       if (++stage == Config::kStages) stage = 0;
     }
   }
-  Tile::Store(acc, params, static_cast<uint16_t*>(params.d) + tile.batch * params.d_stride_batch,
+  Tile::Store(acc, params,
+              static_cast<typename Config::Output*>(params.d) + tile.batch * params.d_stride_batch,
               row + warp_row, col + warp_col);
 }
 

@@ -99,18 +99,20 @@ std::vector<KernelSpec> MmaVariant::Kernels(const CallDesc& call, const Config& 
   const GemmProblem problem = read_(call);
   const auto number = [](int64_t value) { return std::to_string(value); };
   const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
-  return {{"gemm/mma.cuh",
-           "tilewright::MmaGemmKernel",
-           {{"using Element", std::string(ElementName(problem.dtype))},
-            {"int kTileM", number(config.Get("tile_m"))},
-            {"int kTileN", number(config.Get("tile_n"))},
-            {"int kStages", number(config.Get("stages"))},
-            {"int kWarpsM", number(WarpsM(config))},
-            {"int kWarpsN", number(kWarpsN)},
-            {"int kThreads", number(Threads(config))},
-            {"bool kMnMajorA", flag(MnMajor(problem.AccessA()))},
-            {"bool kMnMajorB", flag(MnMajor(problem.AccessB()))},
-            {"bool kVector", flag(Vector(problem))}}}};
+  KernelSpec spec{"gemm/mma.cuh",
+                  "tilewright::MmaGemmKernel",
+                  {{"using Element", std::string(ElementName(problem.dtype))},
+                   {"int kTileM", number(config.Get("tile_m"))},
+                   {"int kTileN", number(config.Get("tile_n"))},
+                   {"int kStages", number(config.Get("stages"))},
+                   {"int kWarpsM", number(WarpsM(config))},
+                   {"int kWarpsN", number(kWarpsN)},
+                   {"int kThreads", number(Threads(config))},
+                   {"bool kMnMajorA", flag(MnMajor(problem.AccessA()))},
+                   {"bool kMnMajorB", flag(MnMajor(problem.AccessB()))},
+                   {"bool kVector", flag(Vector(problem))}}};
+  AddEpilogueConstants(problem, true, spec);
+  return {spec};
 }
 
 absl::StatusOr<BoundCall> MmaVariant::Bind(const CallDesc& call, const Config& config,
@@ -147,9 +149,10 @@ absl::StatusOr<BoundCall> MmaVariant::Bind(const CallDesc& call, const Config& c
   params.batches = static_cast<int>(problem.batches);
   params.group = static_cast<int>(std::min(config.Get("group"), tiles_m));
   launch.SetParams(params);
-  launch.pointers = {{offsetof(MmaGemmParams, a), 0, 0},
-                     {offsetof(MmaGemmParams, b), 1, 0},
-                     {offsetof(MmaGemmParams, d), 2, 0}};
+  launch.pointers = {{offsetof(MmaGemmParams, a), static_cast<int8_t>(problem.a.operand), 0},
+                     {offsetof(MmaGemmParams, b), static_cast<int8_t>(problem.b.operand), 0},
+                     {offsetof(MmaGemmParams, d), static_cast<int8_t>(problem.d.operand), 0}};
+  AddBiasPointer(problem, offsetof(MmaGemmParams, bias), launch);
   bound.launches.push_back(std::move(launch));
   return bound;
 }

@@ -37,6 +37,8 @@ struct TileWalk {
   }
 };
 
+inline constexpr int kTailShares = 4;  // of 64 x 8 sums, that a block of WgmmaReduceKernel does
+
 // WgmmaGemmKernel: out(rows, cols) = rows-operand * cols-operand^T for each batch. `rows` fills
 // wgmma's 64-row side, `cols` its N side; with swapped operands they are b and a.
 struct WgmmaGemmParams {
@@ -44,12 +46,23 @@ struct WgmmaGemmParams {
   TensorMap cols_map;
   TensorMap out_map;
   void* out;                   // for split-K, which stores without the copy engine
+  const void* bias;            // where Config::kBias says so
   long long out_row_stride;    // elements; the other stride is 1
   long long out_batch_stride;  // elements
   int rows;                    // extent of the rows operand, in elements
   int cols;
   int k_tiles;
+  int rows_batch_step;  // 0: all batches share the operand, else 1
+  int cols_batch_step;
+  // Whether an operand is read once, so that L2 need not keep it; the output, whether it should
+  // make way for the operands.
+  bool stream_rows, stream_cols, stream_out;
   TileWalk walk;  // with multicast a row tile is that of a whole cluster
+  // Tail split: each tile from `tail_first` on is done in `tail_parts` parts of K by as many CTAs,
+  // whose float32 sums WgmmaReduceKernel adds up.
+  int tail_first;
+  int tail_parts;
+  void* partials;
 };
 
 // MmaGemmKernel: extents and strides in elements; any of them.
@@ -57,6 +70,7 @@ struct MmaGemmParams {
   const void* a;
   const void* b;
   void* d;
+  const void* bias;  // where Config::kBias says so
   long long a_stride_m, a_stride_k, a_stride_batch;
   long long b_stride_n, b_stride_k, b_stride_batch;
   long long d_stride_m, d_stride_n, d_stride_batch;
@@ -66,14 +80,16 @@ struct MmaGemmParams {
   int group;
 };
 
-// GemvKernel: m rows of tokens against K-contiguous weights.
+// GemvKernel: m rows of tokens, K-contiguous, against weights, a batch a grid row. `b_stride` is
+// that of the axis of the weights that is not contiguous.
 struct GemvParams {
   const void* a;
   const void* b;
   void* d;
-  long long a_stride_m;
-  long long b_stride_n;
-  long long d_stride_m, d_stride_n;
+  const void* bias;  // where Config::kBias says so
+  long long a_stride_m, a_stride_batch;
+  long long b_stride, b_stride_batch;
+  long long d_stride_m, d_stride_n, d_stride_batch;
   long long m, n, k;
 };
 

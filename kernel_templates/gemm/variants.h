@@ -12,10 +12,10 @@
 
 namespace tilewright {
 
-// "gemv": at most kMaxTokens rows of a, K-contiguous operands, CUDA cores.
+// "gemv": at most kMaxTokens rows of a, K-contiguous operands, no shared memory on the way in.
 class GemvVariant : public Variant {
  public:
-  static constexpr int64_t kMaxTokens = 4;  // from there on the tensor cores are faster
+  static constexpr int64_t kMaxTokens = 16;
   explicit GemvVariant(GemmReader read) : read_(read) {}
   std::string_view name() const override { return "gemv"; }
   absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override;

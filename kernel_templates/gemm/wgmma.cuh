@@ -5,7 +5,10 @@
 // its way out, so that few tokens can sit on wgmma's narrow N side.
 //   cooperative  the math groups share one tile, split by rows
 //   ping-pong    each of two math groups owns every second tile: one stores while the other
-//   multiplies split-K      the CTAs of a cluster share one tile, split along K (one tile a CTA)
+//                multiplies
+//   split-K      the CTAs of a cluster share one tile, split along K (one tile a CTA)
+//   tail split   tiles that would leave the last wave of CTAs part empty are split along K over all
+//                of them; a second kernel adds the parts up
 #ifndef TILEWRIGHT_GEMM_WGMMA_CUH_
 #define TILEWRIGHT_GEMM_WGMMA_CUH_
 
@@ -26,14 +29,16 @@ inline constexpr int kWgmmaTileK = 64;  // one 128-byte swizzled row of 16-bit e
 // What one math group holds.
 template <class Config>
 struct WgmmaTile {
-  using Element = typename Config::Element;
+  using Rule = Epilogue<Config>;
+  using Output = typename Config::Output;
   static constexpr bool kSwap = Config::kSwap;
   static constexpr int kRows =
       Config::kPingPong ? Config::kTileRows : Config::kTileRows / Config::kMathGroups;
   static constexpr int kBlocks = kRows / 64;
   static constexpr int kCols = Config::kTileCols;
-  // The epilogue stores chunks of 64 output columns; see TmaEpilogue.
-  static constexpr int kChunks = kSwap ? kBlocks : (kCols + 63) / 64;
+  // The epilogue stores chunks of 128 bytes of output columns; see TmaEpilogue.
+  static constexpr int kChunkWidth = kSwizzleRowBytes / static_cast<int>(sizeof(Output));
+  static constexpr int kChunks = CeilDiv(kSwap ? kRows : kCols, kChunkWidth);
   static constexpr int kChunkLines = kSwap ? kCols : kRows;
   static constexpr int kChunkBytes = kChunkLines * kSwizzleRowBytes;
   static constexpr int kStagingChunks = Config::kStagingChunks;
@@ -81,37 +86,56 @@ struct WgmmaSmem {
   }
 };
 
-// The part of the work that a CTA does: tiles first, first + step, ... of the schedule and k tiles
-// [k_begin, k_end). With multicast a schedule's row is one of the whole cluster.
+// A tile, or a part of its K, that a CTA works on.
+struct WgmmaItem {
+  TileCoord tile;
+  int k_begin, k_end;
+  int part;  // index of its partial sums, of all tiles; -1: a whole tile
+};
+
+// The part of the work that a CTA does: items first, first + step, ... With multicast a schedule's
+// row is one of the whole cluster.
 template <class Config>
 struct WgmmaWork {
-  const TileWalk& walk;
-  int first, step, k_begin, k_end;
-  int rank;  // in a multicast cluster
+  const WgmmaGemmParams& params;
+  int first, step, items;
+  int rank;  // in the cluster
 
   __device__ static __forceinline__ WgmmaWork Of(const WgmmaGemmParams& params) {
-    WgmmaWork work{params.walk,
-                   static_cast<int>(blockIdx.x) / Config::kMulticast,
-                   static_cast<int>(gridDim.x) / Config::kMulticast,
-                   0,
-                   params.k_tiles,
-                   0};
-    if constexpr (Config::kMulticast > 1) work.rank = static_cast<int>(ClusterRank());
+    WgmmaWork work{params, static_cast<int>(blockIdx.x) / Config::kMulticast,
+                   static_cast<int>(gridDim.x) / Config::kMulticast, params.walk.tiles, 0};
+    if constexpr (Config::kMulticast > 1 || Config::kSplitK) {
+      work.rank = static_cast<int>(ClusterRank());
+    }
     if constexpr (Config::kSplitK) {
-      const int ctas = static_cast<int>(ClusterSize());
-      const int rank = static_cast<int>(ClusterRank());
-      work.first /= ctas;
-      work.step = work.walk.tiles;
-      work.k_begin = static_cast<int>(static_cast<int64_t>(params.k_tiles) * rank / ctas);
-      work.k_end = static_cast<int>(static_cast<int64_t>(params.k_tiles) * (rank + 1) / ctas);
+      work.first /= static_cast<int>(ClusterSize());
+      work.step = work.items;
+    }
+    if constexpr (Config::kTailSplit) {
+      work.items = params.tail_first + (work.items - params.tail_first) * params.tail_parts;
     }
     return work;
   }
 
-  __device__ __forceinline__ TileCoord TileAt(int index) const {
-    TileCoord tile = walk.At(index);
-    tile.row = tile.row * Config::kMulticast + rank;
-    return tile;
+  __device__ __forceinline__ WgmmaItem At(int index) const {
+    WgmmaItem item{{}, 0, params.k_tiles, -1};
+    int part = rank, parts = 1;
+    if constexpr (Config::kSplitK) parts = static_cast<int>(ClusterSize());
+    if constexpr (Config::kTailSplit) {
+      if (index >= params.tail_first) {
+        item.part = index - params.tail_first;
+        parts = params.tail_parts;
+        part = item.part % parts;
+        index = params.tail_first + item.part / parts;
+      }
+    }
+    if constexpr (Config::kSplitK || Config::kTailSplit) {
+      item.k_begin = static_cast<int>(static_cast<int64_t>(params.k_tiles) * part / parts);
+      item.k_end = static_cast<int>(static_cast<int64_t>(params.k_tiles) * (part + 1) / parts);
+    }
+    item.tile = params.walk.At(index);
+    if constexpr (Config::kMulticast > 1) item.tile.row = item.tile.row * Config::kMulticast + rank;
+    return item;
   }
 };
 
@@ -120,26 +144,23 @@ template <class Config>
 struct WgmmaProducer {
   using Smem = WgmmaSmem<Config>;
 
-  // Loads kExtent rows (or columns) from `mn` on; into every CTA of the cluster if kShared.
+  // Loads kExtent rows (or columns) from `mn` on; into every CTA of the cluster if kShared. With
+  // `once` L2 need not keep them.
   template <bool kMnMajor, int kExtent, bool kShared>
   __device__ static __forceinline__ void Load(unsigned char* smem, const TensorMap* map,
-                                              Barrier* barrier, int mn, int k, int batch) {
-    constexpr uint16_t kAll = (1 << Config::kMulticast) - 1;
-    if constexpr (!kMnMajor) {
-      if constexpr (kShared) {
-        TmaLoadMulticast3d(smem, map, barrier, k, mn, batch, kAll);
-      } else {
-        TmaLoad3d(smem, map, barrier, k, mn, batch);
-      }
-    } else {
+                                              Barrier* barrier, int mn, int k, int batch,
+                                              bool once) {
 #pragma unroll
-      for (int i = 0; i < (kExtent + 63) / 64; ++i) {
-        unsigned char* block = smem + i * kTileBlockBytes;
-        if constexpr (kShared) {
-          TmaLoadMulticast3d(block, map, barrier, mn + i * 64, k, batch, kAll);
-        } else {
-          TmaLoad3d(block, map, barrier, mn + i * 64, k, batch);
-        }
+    for (int i = 0; i < (kMnMajor ? CeilDiv(kExtent, 64) : 1); ++i) {
+      unsigned char* block = smem + i * kTileBlockBytes;
+      const int x = kMnMajor ? mn + i * 64 : k;
+      const int y = kMnMajor ? k : mn;
+      if constexpr (kShared) {
+        TmaLoadMulticast3d(block, map, barrier, x, y, batch, (1 << Config::kMulticast) - 1);
+      } else if (once) {
+        TmaLoad3d(block, map, barrier, x, y, batch, PolicyEvictFirst());
+      } else {
+        TmaLoad3d(block, map, barrier, x, y, batch);
       }
     }
   }
@@ -148,19 +169,24 @@ struct WgmmaProducer {
                                              const WgmmaWork<Config>& work) {
     constexpr int kPart = Config::kTileCols / Config::kMulticast;  // this CTA's of the cols operand
     PipelineState<Config::kStages> pipe;
-    for (int index = work.first; index < work.walk.tiles; index += work.step) {
-      const TileCoord tile = work.TileAt(index);
+    const int share = Config::kMulticast > 1 ? work.rank : 0;
+    for (int index = work.first; index < work.items; index += work.step) {
+      const WgmmaItem item = work.At(index);
+      const TileCoord& tile = item.tile;
+      const int rows_batch = tile.batch * params.rows_batch_step;
+      const int cols_batch = tile.batch * params.cols_batch_step;
       const int row = tile.row * Config::kTileRows;
-      const int col = tile.col * Config::kTileCols + work.rank * kPart;
-      for (int k = work.k_begin; k < work.k_end; ++k, pipe.Advance()) {
+      const int col = tile.col * Config::kTileCols + share * kPart;
+      for (int k = item.k_begin; k < item.k_end; ++k, pipe.Advance()) {
         BarrierWait(smem.Empty(pipe.stage), pipe.parity ^ 1);
         Barrier* full = smem.Full(pipe.stage);
         BarrierArriveExpect(full, Smem::kLoadedBytes);
         Load<Config::kMnMajorRows, Config::kTileRows, false>(
-            smem.Rows(pipe.stage), &params.rows_map, full, row, k * kWgmmaTileK, tile.batch);
+            smem.Rows(pipe.stage), &params.rows_map, full, row, k * kWgmmaTileK, rows_batch,
+            params.stream_rows);
         Load<Config::kMnMajorCols, kPart, (Config::kMulticast > 1)>(
-            smem.Cols(pipe.stage) + work.rank * kPart * kSwizzleRowBytes, &params.cols_map, full,
-            col, k * kWgmmaTileK, tile.batch);
+            smem.Cols(pipe.stage) + share * kPart * kSwizzleRowBytes, &params.cols_map, full, col,
+            k * kWgmmaTileK, cols_batch, params.stream_cols);
       }
     }
   }
@@ -246,35 +272,37 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
                                                const WgmmaGemmParams& params,
                                                const WgmmaWork<Config>& work, int group) {
   using Tile = WgmmaTile<Config>;
-  const int k_tiles = work.k_end - work.k_begin;
   const int row_in_tile = Config::kPingPong ? 0 : group * Tile::kRows;
   PipelineState<Config::kStages> pipe;
   [[maybe_unused]] int turn = 0;  // in the ring of the epilogue
   if (Config::kPingPong) {
-    pipe.Skip(group * k_tiles);
+    pipe.Skip(group * params.k_tiles);
     PingPongTurn::Start(group);
   }
   const int turns = Config::kPingPong ? Config::kMathGroups : 1;
   const int begin = work.first + (Config::kPingPong ? group * work.step : 0);
-  for (int index = begin; index < work.walk.tiles; index += turns * work.step) {
-    const TileCoord tile = work.TileAt(index);
-    const int row = tile.row * Config::kTileRows + row_in_tile;
-    const int col = tile.col * Config::kTileCols;
+  for (int index = begin; index < work.items; index += turns * work.step) {
+    const WgmmaItem item = work.At(index);
+    const int row = item.tile.row * Config::kTileRows + row_in_tile;
+    const int col = item.tile.col * Config::kTileCols;
     float acc[Tile::kBlocks][Tile::kCols / 2];
     if (Config::kPingPong) PingPongTurn::Await(group);
-    WgmmaMainloop<Config>::Run(acc, smem, pipe, k_tiles, row_in_tile * kSwizzleRowBytes);
-    if (Config::kPingPong && index + work.step < work.walk.tiles) PingPongTurn::Pass(group);
+    WgmmaMainloop<Config>::Run(acc, smem, pipe, item.k_end - item.k_begin,
+                               row_in_tile * kSwizzleRowBytes);
+    if (Config::kPingPong && index + work.step < work.items) PingPongTurn::Pass(group);
     if constexpr (Config::kSplitK) {
       if (threadIdx.x % 128 == 0) ClusterReduction<Tile>::Expect(smem.Filled(group));
       ClusterSyncRelaxed();  // every CTA is done with its stage buffers
       ClusterReduction<Tile>::Push(acc, smem.Partials(group), smem.Filled(group));
       BarrierWait(smem.Filled(group), 0);
-      ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, tile.batch);
+      ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, item.tile.batch);
+    } else if (Config::kTailSplit && item.part >= 0) {
+      TailReduction<Config, Tile>::Store(acc, params, item.part, group);
     } else {
-      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, tile.batch, 1 + group,
-                               turn);
+      TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, item.tile.batch,
+                               1 + group, turn);
     }
-    if (Config::kPingPong) pipe.Skip((turns - 1) * k_tiles);
+    if (Config::kPingPong) pipe.Skip((turns - 1) * params.k_tiles);
   }
   if (!Config::kSplitK && threadIdx.x % 128 == 0) TmaStoreWaitRead<0>();
 }
@@ -288,7 +316,9 @@ __global__ __launch_bounds__(
   static_assert(Config::kStages > Config::kInFlight);
   static_assert(Config::kMulticast == 1 ||
                 (!Config::kSplitK && Config::kTileCols % (Config::kMnMajorCols ? 128 : 16) == 0));
-  static_assert(!Config::kPingPong || (Config::kMathGroups == 2 && !Config::kSplitK));
+  static_assert(!Config::kPingPong ||
+                (Config::kMathGroups == 2 && !Config::kSplitK && !Config::kTailSplit));
+  static_assert(!Config::kTailSplit || (!Config::kSplitK && Config::kMulticast == 1));
   using Smem = WgmmaSmem<Config>;
   extern __shared__ __align__(1024) unsigned char smem_bytes[];
   const Smem smem{smem_bytes};
@@ -315,6 +345,7 @@ __global__ __launch_bounds__(
     CtaBarrier();
   }
 
+  if constexpr (Config::kTailSplit) LaunchDependentGrids();
   const WgmmaWork<Config> work = WgmmaWork<Config>::Of(params);
   if (warp_group == Config::kMathGroups) {
     if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
@@ -327,6 +358,16 @@ __global__ __launch_bounds__(
   }
   // No CTA leaves while another may still write to its shared memory.
   if constexpr (Config::kMulticast > 1) ClusterSyncRelaxed();
+}
+
+// Adds up the parts of the tail's tiles, in order, and stores the results. A block of 128 threads
+// does kTailShares shares of one math group's part of a tile.
+template <class Config>
+__global__ __launch_bounds__(128) void WgmmaReduceKernel(
+    const __grid_constant__ WgmmaGemmParams params) {
+  using Tile = WgmmaTile<Config>;
+  WaitForPriorGrids();
+  TailReduction<Config, Tile>::Reduce(params, static_cast<int>(blockIdx.x));
 }
 
 }  // namespace tilewright

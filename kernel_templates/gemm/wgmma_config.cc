@@ -14,18 +14,26 @@ int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step 
 
 }  // namespace
 
-WgmmaConfig WgmmaConfig::From(const Config& config) {
+WgmmaConfig WgmmaConfig::From(const Config& config, const GemmProblem& problem) {
+  const bool swap = config.Get("swap") != 0;
+  const bool mn_major_a = problem.AccessA() == OperandAccess::kMnMajor;
+  const bool mn_major_b = problem.AccessB() == OperandAccess::kMnMajor;
   return {.tile_rows = config.Get("tile_rows"),
           .tile_cols = config.Get("tile_cols"),
           .stages = config.Get("stages"),
           .math_groups = config.Get("math_groups"),
           .ping_pong = config.Get("ping_pong") != 0,
-          .swap = config.Get("swap") != 0,
+          .swap = swap,
           .split = config.Get("split", 1),
           .in_flight = config.Get("in_flight", 1),
           .multicast = config.Get("multicast", 1),
           .staging = config.Get("staging", 1),
-          .group = config.Get("group", 8)};
+          .group = config.Get("group", 8),
+          .stream = config.Get("stream", 0) != 0,
+          .tail = config.Get("tail", 0) != 0,
+          .mn_major_rows = swap ? mn_major_b : mn_major_a,
+          .mn_major_cols = swap ? mn_major_a : mn_major_b,
+          .out_bytes = DTypeSize(problem.epilogue.out_dtype)};
 }
 
 Config WgmmaConfig::ToConfig() const {
@@ -40,7 +48,9 @@ Config WgmmaConfig::ToConfig() const {
            {"in_flight", in_flight},
            {"multicast", multicast},
            {"staging", staging},
-           {"group", group}}};
+           {"group", group},
+           {"stream", stream ? 1 : 0},
+           {"tail", tail ? 1 : 0}}};
 }
 
 int64_t WgmmaConfig::producer_registers() const {
@@ -51,19 +61,19 @@ int64_t WgmmaConfig::math_registers() const {
   return math_groups == 1 ? 0 : math_groups == 2 ? 232 : 160;
 }
 
-int64_t WgmmaConfig::StageBytes(bool mn_major_cols) const {
+int64_t WgmmaConfig::StageBytes() const {
   const int64_t cols = mn_major_cols ? RoundUp(tile_cols, 64) : tile_cols;
   return tile_rows * kRowBytes + RoundUp(cols * kRowBytes, 1024);
 }
 
-int64_t WgmmaConfig::SmemBytes(bool mn_major_cols) const {
+int64_t WgmmaConfig::SmemBytes() const {
   const int64_t chunk_bytes = (swap ? tile_cols : group_rows()) * kRowBytes;
   const int64_t staged = split > 1 ? 0 : math_groups * staging_chunks() * chunk_bytes;
   const int64_t barriers = 2 * stages + (split > 1 ? math_groups : 0);
-  return stages * StageBytes(mn_major_cols) + staged + 8 * barriers;
+  return stages * StageBytes() + staged + 8 * barriers;
 }
 
-absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device) const {
+absl::Status WgmmaConfig::Check(const DeviceProfile& device) const {
   if (group_rows() % 64 != 0 || group_rows() == 0 || tile_rows % math_groups != 0) {
     return FailedPrecondition("a math group needs a multiple of 64 rows, has ", group_rows());
   }
@@ -74,6 +84,9 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
   if (ping_pong && (math_groups != 2 || split > 1)) {
     return FailedPrecondition("ping-pong needs two math groups and no split");
   }
+  if (tail && (ping_pong || split > 1 || multicast > 1)) {
+    return FailedPrecondition("a tail split goes with no ping-pong, split or multicast");
+  }
   if (staging < 1 || (staging == kWholeTile && chunks() == 1)) {
     return FailedPrecondition("staging = ", staging, " of ", chunks(), " chunks");
   }
@@ -81,23 +94,43 @@ absl::Status WgmmaConfig::Check(bool mn_major_cols, const DeviceProfile& device)
       (multicast != 2 || split > 1 || tile_cols % (mn_major_cols ? 128 : 16) != 0)) {
     return FailedPrecondition("multicast = ", multicast, " needs even halves and no split");
   }
-  const int64_t registers = math_groups == 3 ? 128 : math_groups == 2 ? 192 : 192;
+  const int64_t registers = math_groups == 3 ? 104 : 192;  // 128 a thread at the start
   if (accumulators() > registers) {
     return FailedPrecondition(accumulators(), " accumulators a thread, at most ", registers);
   }
   if (stages < 2 || stages <= in_flight) return FailedPrecondition("too few stages");
+  if ((math_groups == 1 || ping_pong) && in_flight == 0) {
+    return FailedPrecondition("a group that multiplies alone keeps a product in flight");
+  }
   // Slots of 64 x 8 float32 values in the stage buffers, as many for each CTA of the cluster.
   const int64_t shares = group_rows() / 64 * (tile_cols / 8);
   const int64_t slots = math_groups * ((shares + split - 1) / split * split) * 64 * 8 * 4;
-  if (split > 1 && stages * StageBytes(mn_major_cols) < slots) {
+  if (split > 1 && stages * StageBytes() < slots) {
     return FailedPrecondition("the partial sums of a split do not fit into the stages");
   }
   const int64_t limit = device.smem_per_block_bytes > 0 ? device.smem_per_block_bytes : kSmemLimit;
-  if (SmemBytes(mn_major_cols) > limit) {
-    return FailedPrecondition("needs ", SmemBytes(mn_major_cols), " bytes of shared memory, has ",
-                              limit);
+  if (SmemBytes() > limit) {
+    return FailedPrecondition("needs ", SmemBytes(), " bytes of shared memory, has ", limit);
+  }
+  if (math_groups > 1 && !ping_pong && !swap && in_flight != 0) {
+    return FailedPrecondition("groups that share a tile cover each other's waits");
+  }
+  if (multicast > 1 && tile_rows * tile_cols < 128 * 176) {
+    return FailedPrecondition("multicast gains nothing on a tile of ", tile_rows, " x ", tile_cols);
+  }
+  if (blocks_per_sm() == 1 && stages < 6 && SmemBytes() + 3 * StageBytes() <= limit) {
+    return FailedPrecondition(stages, " stages leave room for three more");
   }
   return absl::OkStatus();
+}
+
+TailSplit TailSplit::Of(int64_t tiles, int64_t k_tiles, int64_t ctas) {
+  constexpr int64_t kMaxParts = 16;
+  constexpr int64_t kMinSteps = 4;  // of K in a part
+  const int64_t rest = tiles % ctas;
+  if (rest == 0) return {tiles, 1};
+  const int64_t parts = std::min({ctas / rest, k_tiles / kMinSteps, kMaxParts});
+  return parts < 2 ? TailSplit{tiles, 1} : TailSplit{tiles - rest, parts};
 }
 
 TileWalk MakeTileWalk(int64_t row_tiles, int64_t col_tiles, int64_t batches, int64_t group) {
@@ -112,10 +145,8 @@ TileWalk MakeTileWalk(int64_t row_tiles, int64_t col_tiles, int64_t batches, int
 }
 
 WgmmaSides WgmmaSides::Of(const GemmProblem& problem, bool swap) {
-  const bool mn_major_a = problem.AccessA() == OperandAccess::kMnMajor;
-  const bool mn_major_b = problem.AccessB() == OperandAccess::kMnMajor;
-  if (swap) return {&problem.b, &problem.a, 1, 0, problem.n, problem.m, mn_major_b, mn_major_a};
-  return {&problem.a, &problem.b, 0, 1, problem.m, problem.n, mn_major_a, mn_major_b};
+  if (swap) return {&problem.b, &problem.a, problem.n, problem.m};
+  return {&problem.a, &problem.b, problem.m, problem.n};
 }
 
 }  // namespace tilewright

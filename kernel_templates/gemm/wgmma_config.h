@@ -24,44 +24,63 @@ struct WgmmaConfig {
   int64_t multicast = 1;  // CTAs of a cluster that share the cols operand's loads
   int64_t staging = 1;    // epilogue buffers of a math group, at most one a chunk
   int64_t group = 8;      // row tiles walked together; run time
+  bool stream = false;    // the output makes way in L2 for the operands; run time
+  bool tail = false;      // the last wave's tiles are split along K
+
+  // Of the problem, not of the configuration.
+  bool mn_major_rows = false;
+  bool mn_major_cols = false;
+  int64_t out_bytes = 2;  // of an output element
 
   static constexpr int64_t kTileK = 64;
-  static constexpr int64_t kWholeTile = 4;  // for staging: no tile has more chunks
+  static constexpr int64_t kWholeTile = 4;  // for staging: all chunks of a tile
 
-  static WgmmaConfig From(const Config& config);
+  static WgmmaConfig From(const Config& config, const GemmProblem& problem);
   Config ToConfig() const;
 
   int64_t threads() const { return (math_groups + 1) * 128; }
   int64_t group_rows() const { return ping_pong ? tile_rows : tile_rows / math_groups; }
   int64_t accumulators() const { return group_rows() / 64 * tile_cols / 2; }  // a thread
-  int64_t chunks() const {                                                    // of the epilogue
-    return swap ? group_rows() / 64 : (tile_cols + 63) / 64;
+  // Of the epilogue: 128 bytes of output columns.
+  int64_t chunks() const {
+    const int64_t width = 128 / out_bytes;
+    return ((swap ? group_rows() : tile_cols) + width - 1) / width;
   }
-  int64_t staging_chunks() const { return std::min(staging, chunks()); }
+  int64_t staging_chunks() const {
+    return staging == kWholeTile ? chunks() : std::min(staging, chunks());
+  }
   // Blocks of a SM that the register allocation leaves room for (a launch bound).
-  int64_t blocks_per_sm() const { return math_groups == 1 && accumulators() <= 64 ? 2 : 1; }
+  int64_t blocks_per_sm() const {
+    const int64_t most = out_bytes == 4 ? 32 : 64;  // float output needs registers for addresses
+    return math_groups == 1 && accumulators() <= most ? 2 : 1;
+  }
   // setmaxnreg targets; 0: left alone.
   int64_t producer_registers() const;
   int64_t math_registers() const;
 
-  // As the kernel lays it out. `mn_major_cols`: the operand on the N side is MN-major.
-  int64_t StageBytes(bool mn_major_cols) const;
-  int64_t SmemBytes(bool mn_major_cols) const;
+  // As the kernel lays it out.
+  int64_t StageBytes() const;
+  int64_t SmemBytes() const;
 
-  // Whether the kernel can be built at all; problem aside.
-  absl::Status Check(bool mn_major_cols, const DeviceProfile& device) const;
+  // Whether the kernel can be built at all; extents aside.
+  absl::Status Check(const DeviceProfile& device) const;
+};
+
+// How a tail split deals `tiles` of `k_tiles` steps to `ctas`: the tiles of full waves whole, each
+// of the others in parts. One part: nothing is split.
+struct TailSplit {
+  int64_t first = 0;  // tile of the tail
+  int64_t parts = 1;
+
+  static TailSplit Of(int64_t tiles, int64_t k_tiles, int64_t ctas);
 };
 
 // The problem seen from the kernel's side, with a and b exchanged where the config says so.
 struct WgmmaSides {
   const GemmOperand* rows;
   const GemmOperand* cols;
-  int rows_operand;  // index into the call's operands
-  int cols_operand;
   int64_t row_extent;
   int64_t col_extent;
-  bool mn_major_rows;
-  bool mn_major_cols;
 
   static WgmmaSides Of(const GemmProblem& problem, bool swap);
 };

@@ -6,16 +6,45 @@
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"
 #include "device/mma16.cuh"
+#include "device/shared_store.cuh"
 #include "device/smem_desc.cuh"
 #include "device/tma.cuh"
 #include "device/types.cuh"
 #include "device/warp.cuh"
+#include "gemm/epilogue.cuh"
+#include "gemm/params.cuh"
 
 namespace tilewright {
 
-// Rounds to the output type and stores through swizzled shared memory: stmatrix, then one TMA store
-// a chunk. A chunk is 64 contiguous output elements of kLines lines: 64 columns of the warp group's
-// rows, or, swapped, 64 of its rows. If the staging holds a whole tile it is filled in one go, else
+// A warp group's results: its accumulators with the bias and activation applied, one by one where
+// they are asked for, so that they need no registers of their own.
+template <class Tile, class Params>
+struct Results {
+  using Rule = typename Tile::Rule;
+  const float (&acc)[Tile::kBlocks][Tile::kCols / 2];
+  const Params& params;
+  int row, col;  // of the thread's first value
+
+  // `row` and `col` are the element coordinates of the warp group's part of the tile.
+  __device__ static __forceinline__ Results Of(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                               const Params& params, int row, int col) {
+    const int lane = threadIdx.x % 32;
+    return {acc, params, row + static_cast<int>(threadIdx.x) % 128 / 32 * 16 + lane / 4,
+            col + lane % 4 * 2};
+  }
+
+  // Values 4p to 4p + 3 of a block are columns 8p, 8p + 1 of the thread's row, then of the row
+  // eight further on.
+  __device__ __forceinline__ float At(int block, int j) const {
+    if constexpr (!Rule::kAny) return acc[block][j];
+    return Rule::Apply(acc[block][j], params.bias, row + block * 64 + j % 4 / 2 * 8, params.rows,
+                       col + j / 4 * 8 + j % 2, params.cols);
+  }
+};
+
+// Rounds to the output type and stores through swizzled shared memory, then by TMA. A chunk is
+// kWidth (128 bytes) contiguous output elements of kLines lines: columns of the warp group's rows,
+// or, swapped, some of its rows. If the staging holds a whole tile it is filled in one go, else
 // chunks go through a ring of kStagingChunks buffers. It is private to the warp group, whose 128
 // threads all call; `barrier` is its named barrier.
 template <class Tile>
@@ -23,18 +52,28 @@ struct TmaEpilogue {
   static constexpr bool kSwap = Tile::kSwap;
   static constexpr int kLines = Tile::kChunkLines;
   static constexpr int kChunks = Tile::kChunks;
-  using Element = typename Tile::Element;
-  using Accumulators = float[Tile::kBlocks][Tile::kCols / 2];
+  static constexpr int kWidth = Tile::kChunkWidth;
+  static constexpr int kPiece = Tile::Rule::kOutputPiece;  // elements of 16 bytes
+  using Output = typename Tile::Output;
+
+  // Where a chunk starts within the tile. The last one ends with the tile: it may store some
+  // columns again, with the same values.
+  __device__ static constexpr int ChunkStart(int chunk) {
+    return kSwap || Tile::kCols < kWidth ? chunk * kWidth
+                                         : Min(chunk * kWidth, Tile::kCols - kWidth);
+  }
 
   // `row` and `col` are the element coordinates of the warp group's part of the tile. `turn` counts
   // the chunks this warp group has stored: the position in the ring.
   template <class Params>
-  __device__ static __forceinline__ void Store(const Accumulators& acc, unsigned char* staging,
-                                               const Params& params, int row, int col, int batch,
-                                               int barrier, int& turn) {
+  __device__ static __forceinline__ void Store(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                               unsigned char* staging, const Params& params,
+                                               int row, int col, int batch, int barrier,
+                                               int& turn) {
     constexpr bool kWhole = Tile::kStagingChunks == kChunks;
     constexpr int kPerRound = kWhole ? kChunks : 1;
     const int thread = threadIdx.x % 128;
+    const auto results = Results<Tile, Params>::Of(acc, params, row, col);
 #pragma unroll
     for (int first = 0; first < kChunks; first += kPerRound) {
       unsigned char* buffer = staging + turn * Tile::kChunkBytes;
@@ -43,90 +82,141 @@ struct TmaEpilogue {
       NamedBarrierSync(barrier, 128);  // the buffer is free
 #pragma unroll
       for (int i = 0; i < kPerRound; ++i) {
-        StageChunk(acc, first + i, SharedAddress(buffer) + i * Tile::kChunkBytes, thread);
+        StageChunk(results, ChunkStart(first + i), SharedAddress(buffer) + i * Tile::kChunkBytes,
+                   thread / 32, thread % 32);
       }
       FenceProxyAsync();
       NamedBarrierSync(barrier, 128);
 #pragma unroll
       for (int i = 0; i < kPerRound; ++i) {
-        const int chunk = first + i;
-        StoreChunk(buffer + i * Tile::kChunkBytes, params, (kSwap ? row : col) + chunk * 64,
-                   kSwap ? col : row, kSwap ? 64 : Min(64, Tile::kCols - chunk * 64), batch);
+        StoreChunk(buffer + i * Tile::kChunkBytes, params,
+                   (kSwap ? row : col) + ChunkStart(first + i), kSwap ? col : row, batch);
       }
       if (thread == 0) TmaStoreCommit();
     }
   }
 
-  __device__ static __forceinline__ void StageChunk(const Accumulators& acc, int chunk,
-                                                    uint32_t buffer, int thread) {
-    if constexpr (kSwap) {
-      StageSwapped(acc[chunk], buffer, thread / 32, thread % 32);
+  // Stages the chunk that starts at element `start` of the contiguous axis.
+  template <class R>
+  __device__ static __forceinline__ void StageChunk(const R& results, int start, uint32_t buffer,
+                                                    int warp, int lane) {
+    constexpr bool kFloat = sizeof(Output) == 4;
+    if constexpr (kFloat && kSwap) {
+      StageFloatSwapped(results, start, buffer, warp, lane);
+    } else if constexpr (kFloat) {
+      StageFloat(results, start / 8, buffer, warp, lane);
+    } else if constexpr (kSwap) {
+      StageSwapped(results, start / 64, buffer, warp, lane);
     } else {
-      Stage(acc, chunk, buffer, thread / 32, thread % 32);
+      Stage(results, start / 8, buffer, warp, lane);
     }
   }
 
-  // Stores a staged chunk of `columns` columns from output element (y, x) on.
+  // Stores a staged chunk from output element (y, x) on.
   template <class Params>
   __device__ static __forceinline__ void StoreChunk(const unsigned char* buffer,
-                                                    const Params& params, int x, int y, int columns,
-                                                    int batch) {
-    const int width = Min((kSwap ? params.rows : params.cols) - x, columns);
+                                                    const Params& params, int x, int y, int batch) {
+    constexpr int kColumns = kSwap ? kWidth : Min(kWidth, Tile::kCols);
+    const int width = Min((kSwap ? params.rows : params.cols) - x, kColumns);
     // The copy engine cuts a line off at the tensor's end only, and at a multiple of 16 bytes.
-    if (columns < 64 || (width < 64 && width % 8 != 0)) {
+    if (kColumns < kWidth || (width < kWidth && width % kPiece != 0)) {
       StoreByThreads(buffer, params, x, y, width, batch);
     } else if (threadIdx.x % 128 == 0) {
-      Issue(&params.out_map, buffer, x, y, batch);
+      Issue(&params.out_map, buffer, x, y, batch, params.stream_out);
     }
   }
 
-  // Output rows are wgmma rows.
-  __device__ static __forceinline__ void Stage(const Accumulators& acc, int chunk, uint32_t buffer,
+  // Output rows are wgmma rows; from fragment `first` (of 8 columns) on.
+  template <class R>
+  __device__ static __forceinline__ void Stage(const R& results, int first, uint32_t buffer,
                                                int warp, int lane) {
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block) {
       const uint32_t row = block * 64 + warp * 16 + lane % 16;
 #pragma unroll
-      for (int j = 0; j < 8 && chunk * 8 + j < Tile::kCols / 8; j += 2) {
+      for (int j = 0; j < 8 && first + j < Tile::kCols / 8; j += 2) {
         uint32_t r[4];
-        Pack(r, acc[block], chunk * 8 + j);
+        Pack(r, results, block, first + j);
         StoreMatrix4(buffer + SwizzledOffset(row, j + lane / 16), r);
       }
     }
   }
 
+  template <class R>
+  __device__ static __forceinline__ void StageFloat(const R& results, int first, uint32_t buffer,
+                                                    int warp, int lane) {
+#pragma unroll
+    for (int block = 0; block < Tile::kBlocks; ++block) {
+      const uint32_t row = block * 64 + warp * 16 + lane / 4;
+#pragma unroll
+      for (int j = 0; j < 4 && first + j < Tile::kCols / 8; ++j) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int at = (first + j) * 4 + half * 2;
+          StoreShared8(buffer + SwizzledOffset(row + half * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
+                       results.At(block, at), results.At(block, at + 1));
+        }
+      }
+    }
+  }
+
   // Output rows are wgmma columns.
-  __device__ static __forceinline__ void StageSwapped(const float (&d)[Tile::kCols / 2],
-                                                      uint32_t buffer, int warp, int lane) {
+  template <class R>
+  __device__ static __forceinline__ void StageSwapped(const R& results, int block, uint32_t buffer,
+                                                      int warp, int lane) {
     const uint32_t piece = warp * 2 + lane / 8 % 2;
 #pragma unroll
     for (int j = 0; j + 1 < Tile::kCols / 8; j += 2) {
       uint32_t r[4];
-      Pack(r, d, j);
+      Pack(r, results, block, j);
       StoreMatrix4Transposed(buffer + SwizzledOffset((j + lane / 16) * 8 + lane % 8, piece), r);
     }
     if constexpr (Tile::kCols % 16 != 0) {
       constexpr int kLast = Tile::kCols / 8 - 1;
       StoreMatrix2Transposed(buffer + SwizzledOffset(kLast * 8 + lane % 8, piece),
-                             Pack2<Element>(d[4 * kLast], d[4 * kLast + 1]),
-                             Pack2<Element>(d[4 * kLast + 2], d[4 * kLast + 3]));
+                             PackPair(results, block, 4 * kLast),
+                             PackPair(results, block, 4 * kLast + 2));
+    }
+  }
+
+  // A chunk is 32 of a block's rows, from `start` on: those of two warps.
+  template <class R>
+  __device__ static __forceinline__ void StageFloatSwapped(const R& results, int start,
+                                                           uint32_t buffer, int warp, int lane) {
+    const int x = warp * 16 - start % 64 + lane / 4;
+    if (x < 0 || x >= 32) return;
+#pragma unroll
+    for (int j = 0; j < Tile::kCols / 2; ++j) {
+      const uint32_t line = j / 4 * 8 + lane % 4 * 2 + j % 2;
+      const uint32_t at = x + j % 4 / 2 * 8;
+      StoreShared4(buffer + SwizzledOffset(line, at / 4) + at % 4 * 4, results.At(start / 64, j));
     }
   }
 
   // Columns 8j to 8j + 15 of the fragment.
-  __device__ static __forceinline__ void Pack(uint32_t (&r)[4], const float (&d)[Tile::kCols / 2],
+  template <class R>
+  __device__ static __forceinline__ void Pack(uint32_t (&r)[4], const R& results, int block,
                                               int j) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) r[i] = Pack2<Element>(d[4 * j + 2 * i], d[4 * j + 2 * i + 1]);
+    for (int i = 0; i < 4; ++i) r[i] = PackPair(results, block, 4 * j + 2 * i);
+  }
+  template <class R>
+  __device__ static __forceinline__ uint32_t PackPair(const R& results, int block, int j) {
+    return Pack2<Output>(results.At(block, j), results.At(block, j + 1));
   }
 
-  // The output map's box is 64 x 64, or, swapped, 64 x kLines.
+  // The output map's box is kWidth x 64, or, swapped, kWidth x kLines.
   __device__ static __forceinline__ void Issue(const TensorMap* map, const unsigned char* buffer,
-                                               int x, int y, int batch) {
+                                               int x, int y, int batch, bool stream) {
     constexpr int kBoxLines = kSwap ? kLines : 64;
 #pragma unroll
     for (int line = 0; line < kLines; line += kBoxLines) {
-      TmaStore3d(map, buffer + line * kSwizzleRowBytes, x, y + line, batch);
+      const unsigned char* box = buffer + line * kSwizzleRowBytes;
+      if (stream) {
+        TmaStore3d(map, box, x, y + line, batch, PolicyEvictFirst());
+      } else {
+        TmaStore3d(map, box, x, y + line, batch);
+      }
     }
   }
 
@@ -136,20 +226,20 @@ struct TmaEpilogue {
                                                         const Params& params, int x, int y,
                                                         int width, int batch) {
     const int piece = threadIdx.x % 8;
-    const int elements = Min(width - piece * 8, 8);
+    const int elements = Min(width - piece * kPiece, kPiece);
     const int lines = Min((kSwap ? params.cols : params.rows) - y, kLines);
     const int64_t stride = params.out_row_stride;
-    uint16_t* out = static_cast<uint16_t*>(params.out) + batch * params.out_batch_stride +
-                    y * stride + x + piece * 8;
+    Output* out = static_cast<Output*>(params.out) + batch * params.out_batch_stride + y * stride +
+                  x + piece * kPiece;
 #pragma unroll 1
     for (int line = threadIdx.x % 128 / 8; line < lines; line += 16) {
       const unsigned char* from = buffer + SwizzledOffset(line, piece);
-      if (elements == 8) {
+      if (elements == kPiece) {
         *reinterpret_cast<uint4*>(out + line * stride) = *reinterpret_cast<const uint4*>(from);
       }
 #pragma unroll 1
-      for (int i = 0; elements < 8 && i < elements; ++i) {
-        out[line * stride + i] = reinterpret_cast<const uint16_t*>(from)[i];
+      for (int i = 0; elements < kPiece && i < elements; ++i) {
+        out[line * stride + i] = reinterpret_cast<const Output*>(from)[i];
       }
     }
   }
@@ -221,26 +311,103 @@ struct ClusterReduction {
   template <class Params>
   __device__ static __forceinline__ void StoreShare(const float (&d)[4], const Params& params,
                                                     int row, int col, int batch, int lane) {
-    using Element = typename Tile::Element;
+    using Rule = typename Tile::Rule;
+    using Output = typename Tile::Output;
+    Output* out = static_cast<Output*>(params.out) + batch * params.out_batch_stride;
+    col += lane % 4 * 2;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      uint32_t pair = Pack2<Element>(d[2 * half], d[2 * half + 1]);
-      int r = row + half * 8 + lane / 4;
-      int c = col + lane % 4 * 2;
-      if constexpr (Tile::kSwap) {
-        pair = TransposeMatrix(pair);
-        r = col + lane / 4;
-        c = row + half * 8 + lane % 4 * 2;
+      const int r = row + half * 8 + lane / 4;
+      float pair[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        pair[i] = Rule::Apply(d[2 * half + i], params.bias, r, params.rows, col + i, params.cols);
       }
-      const int out_rows = Tile::kSwap ? params.cols : params.rows;
-      const int out_cols = Tile::kSwap ? params.rows : params.cols;
-      uint16_t* out = static_cast<uint16_t*>(params.out) + batch * params.out_batch_stride +
-                      r * params.out_row_stride + c;
-      if (r < out_rows && c + 1 < out_cols) {
-        *reinterpret_cast<uint32_t*>(out) = pair;
-      } else if (r < out_rows && c < out_cols) {
-        *out = static_cast<uint16_t>(pair & 0xFFFF);
+      if constexpr (!Tile::kSwap) {
+        StoreNeighbours(out + r * params.out_row_stride, pair[0], pair[1], r, params.rows, col,
+                        params.cols);
+      } else if constexpr (sizeof(Output) == 4) {
+        for (int i = 0; i < 2; ++i) {
+          if (r >= params.rows || col + i >= params.cols) continue;
+          out[(col + i) * params.out_row_stride + r] = pair[i];
+        }
+      } else {
+        // One 8 x 8 piece, transposed: lane / 4 becomes the output's row.
+        const uint32_t bits = TransposeMatrix(Pack2<Output>(pair[0], pair[1]));
+        const int out_row = col - lane % 4 * 2 + lane / 4;
+        const int out_col = row + half * 8 + lane % 4 * 2;
+        Output* to = out + out_row * params.out_row_stride + out_col;
+        if (out_row < params.cols && out_col + 1 < params.rows) {
+          *reinterpret_cast<uint32_t*>(to) = bits;
+        } else if (out_row < params.cols && out_col < params.rows) {
+          to->bits = static_cast<uint16_t>(bits & 0xFFFF);
+        }
       }
+    }
+  }
+
+  template <class Output>
+  __device__ static __forceinline__ void StoreNeighbours(Output* line, float low, float high,
+                                                         int row, int rows, int col, int cols) {
+    using Rule = typename Tile::Rule;
+    if (row < rows && col + 1 < cols) {
+      Rule::StorePair(line + col, low, high);
+    } else if (row < rows && col < cols) {
+      Rule::StoreOne(line + col, low);
+    }
+  }
+};
+
+// The parts of K of a tail's tiles: float32 sums in global memory, in the order of the registers.
+template <class Config, class Tile>
+struct TailReduction {
+  using Cluster = ClusterReduction<Tile>;
+  static constexpr int kShares = Cluster::kShares;  // of 64 x 8, of a warp group
+  static constexpr int kGroups = Config::kPingPong ? 1 : Config::kMathGroups;
+  static constexpr int kBlocksPerGroup = CeilDiv(kShares, kTailShares);
+
+  __device__ static __forceinline__ float4* Slot(const WgmmaGemmParams& params, int part,
+                                                 int group) {
+    return static_cast<float4*>(params.partials) +
+           (static_cast<int64_t>(part) * kGroups + group) * kShares * 128 + threadIdx.x % 128;
+  }
+
+  __device__ static __forceinline__ void Store(const float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                               const WgmmaGemmParams& params, int part, int group) {
+    float4* slot = Slot(params, part, group);
+#pragma unroll
+    for (int share = 0; share < kShares; ++share) {
+      const float* d = acc[share / Cluster::kPieces] + share % Cluster::kPieces * 4;
+      slot[share * 128] = make_float4(d[0], d[1], d[2], d[3]);
+    }
+  }
+
+  __device__ static __forceinline__ void Reduce(const WgmmaGemmParams& params, int block) {
+    const int first = block % kBlocksPerGroup * kTailShares;
+    const int group = block / kBlocksPerGroup % kGroups;
+    const int tile_in_tail = block / kBlocksPerGroup / kGroups;
+    const TileCoord tile = params.walk.At(params.tail_first + tile_in_tail);
+    const int row = tile.row * Config::kTileRows + group * Tile::kRows;
+    float4 sums[kTailShares] = {};
+    for (int part = 0; part < params.tail_parts; ++part) {
+      const float4* slot = Slot(params, tile_in_tail * params.tail_parts + part, group);
+#pragma unroll
+      for (int i = 0; i < kTailShares; ++i) {
+        if (kShares % kTailShares != 0 && first + i >= kShares) continue;
+        const float4 more = slot[(first + i) * 128];
+        sums[i] = make_float4(sums[i].x + more.x, sums[i].y + more.y, sums[i].z + more.z,
+                              sums[i].w + more.w);
+      }
+    }
+    const int thread = threadIdx.x % 128;
+#pragma unroll
+    for (int i = 0; i < kTailShares; ++i) {
+      const int share = first + i;
+      if (kShares % kTailShares != 0 && share >= kShares) continue;
+      const float sum[4] = {sums[i].x, sums[i].y, sums[i].z, sums[i].w};
+      Cluster::StoreShare(sum, params, row + share / Cluster::kPieces * 64 + thread / 32 * 16,
+                          tile.col * Config::kTileCols + share % Cluster::kPieces * 8, tile.batch,
+                          thread % 32);
     }
   }
 };

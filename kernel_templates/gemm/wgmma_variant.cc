@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "kernel_templates/gemm/params.cuh"
@@ -17,35 +18,37 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t KTiles(const GemmProblem& problem) { return CeilDiv(problem.k, WgmmaConfig::kTileK); }
 
-// A map over one operand: `inner` contiguous elements, `outer` rows of them, then batches. The
-// stride of an axis that has one element is not looked at, so it is replaced by a valid one.
-TensorMapSlot Map(size_t offset, int operand, DType dtype, int64_t inner, int64_t outer,
-                  int64_t batches, int64_t outer_stride, int64_t batch_stride, int64_t box_inner,
+// A map over one operand: `inner` contiguous elements, `outer` rows of them, then batches; one
+// batch stands for all that share it. The stride of an axis that has one element is not looked at,
+// so it is replaced by a valid one.
+TensorMapSlot Map(size_t offset, const GemmOperand& operand, DType dtype, int64_t inner,
+                  int64_t outer, int64_t batches, int64_t outer_stride, int64_t box_inner,
                   int64_t box_outer) {
-  const int64_t row = CeilDiv(inner, 8) * 8;
-  if (outer <= 1) outer_stride = row;
-  if (batches <= 1) batch_stride = outer_stride * outer;
+  const int64_t bytes = DTypeSize(dtype);
+  if (outer <= 1) outer_stride = CeilDiv(inner * bytes, 16) * 16 / bytes;
+  if (operand.batch_stride == 0) batches = 1;
+  const int64_t batch_stride = batches <= 1 ? outer_stride * outer : operand.batch_stride;
   TensorMapSlot slot;
   slot.offset = static_cast<uint16_t>(offset);
-  slot.operand = static_cast<int8_t>(operand);
+  slot.operand = static_cast<int8_t>(operand.operand);
   slot.dtype = dtype;
   slot.rank = 3;
   slot.dims = {static_cast<uint64_t>(inner), static_cast<uint64_t>(outer),
                static_cast<uint64_t>(batches)};
-  slot.strides_bytes = {static_cast<uint64_t>(outer_stride * 2),
-                        static_cast<uint64_t>(batch_stride * 2)};
+  slot.strides_bytes = {static_cast<uint64_t>(outer_stride * bytes),
+                        static_cast<uint64_t>(batch_stride * bytes)};
   slot.box = {static_cast<uint32_t>(box_inner), static_cast<uint32_t>(box_outer), 1};
   return slot;
 }
 
-TensorMapSlot InputMap(size_t offset, int operand, const GemmProblem& problem,
-                       const GemmOperand& side, int64_t extent, bool mn_major, int64_t tile) {
+TensorMapSlot InputMap(size_t offset, const GemmProblem& problem, const GemmOperand& side,
+                       int64_t extent, bool mn_major, int64_t tile) {
   if (mn_major) {
-    return Map(offset, operand, problem.dtype, extent, problem.k, problem.batches,
-               side.inner_stride, side.batch_stride, 64, WgmmaConfig::kTileK);
+    return Map(offset, side, problem.dtype, extent, problem.k, problem.batches, side.inner_stride,
+               64, WgmmaConfig::kTileK);
   }
-  return Map(offset, operand, problem.dtype, problem.k, extent, problem.batches, side.outer_stride,
-             side.batch_stride, WgmmaConfig::kTileK, tile);
+  return Map(offset, side, problem.dtype, problem.k, extent, problem.batches, side.outer_stride,
+             WgmmaConfig::kTileK, tile);
 }
 
 // Stages of `bytes` each that leave room for the epilogue's staging. Narrow tiles gain nothing from
@@ -60,7 +63,8 @@ int64_t DefaultTokens(int64_t m) { return m <= 8 ? 8 : CeilDiv(m, 32) * 32; }
 // A tile with the weights on wgmma's rows, one math group and `tokens` columns.
 WgmmaConfig Swapped(const GemmProblem& problem, int64_t tokens) {
   WgmmaConfig config{.tile_rows = 64, .tile_cols = tokens, .math_groups = 1, .swap = true};
-  config.stages = Stages(config.StageBytes(WgmmaSides::Of(problem, true).mn_major_cols), tokens);
+  config.mn_major_cols = problem.AccessA() == OperandAccess::kMnMajor;
+  config.stages = Stages(config.StageBytes(), tokens);
   config.group = 16;
   return config;
 }
@@ -87,12 +91,15 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
     for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
       candidates.push_back(config.ToConfig());
     }
-    return candidates;
+    if (problem.batches == 1) return candidates;
   }
   constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
   const WgmmaConfig narrow = Swapped(problem, 128);
   const WgmmaConfig square{
       .tile_rows = 128, .tile_cols = 128, .stages = 5, .in_flight = 0, .staging = kWhole};
+  // For short products of few rows: one tile's epilogue hides behind another's few steps.
+  const WgmmaConfig small_pair{
+      .tile_rows = 64, .tile_cols = 128, .stages = 6, .ping_pong = true, .staging = kWhole};
   const WgmmaConfig medium{
       .tile_rows = 128, .tile_cols = 192, .stages = 4, .in_flight = 0, .staging = kWhole};
   const WgmmaConfig tall{
@@ -103,6 +110,8 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .ping_pong = true,
                          .multicast = 2,
                          .group = 16};
+  const WgmmaConfig high{
+      .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
   const WgmmaConfig wide{.tile_rows = 128,
                          .tile_cols = 256,
                          .stages = 3,
@@ -111,9 +120,10 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .staging = kWhole,
                          .group = 16};
   for (const WgmmaConfig& config :
-       {narrow, square, medium, PrefersTall(problem, sms) ? tall : pair, wide}) {
+       {narrow, square, medium, PrefersTall(problem, sms) ? tall : pair, high, wide}) {
     candidates.push_back(config.ToConfig());
   }
+  if (problem.batches > 1) candidates.push_back(small_pair.ToConfig());
   return candidates;
 }
 
@@ -154,6 +164,26 @@ double UsableSms(const DeviceProfile& device, int64_t ctas) {
   return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
+// CTAs that run at once, one wave of them. Each takes 1 KB of shared memory more than it asks for.
+int64_t ResidentCtas(const WgmmaConfig& c, const DeviceProfile& device) {
+  constexpr int64_t kSmemPerSm = 228 * 1024;
+  const int64_t fit = std::max<int64_t>(1, kSmemPerSm / (c.SmemBytes() + 1024));
+  return std::max<int64_t>(device.sm_count, 1) * std::min(c.blocks_per_sm(), fit);
+}
+
+// Tiles of the whole output, with multicast rounded up to whole clusters of them.
+int64_t Tiles(const WgmmaConfig& c, const WgmmaSides& sides, int64_t batches) {
+  return CeilDiv(sides.row_extent, c.tile_rows * c.multicast) * c.multicast *
+         CeilDiv(sides.col_extent, c.tile_cols) * batches;
+}
+
+// Of a config with a tail split; else none.
+TailSplit Tail(const WgmmaConfig& c, const GemmProblem& problem, const DeviceProfile& device) {
+  const int64_t tiles = Tiles(c, WgmmaSides::Of(problem, c.swap), problem.batches);
+  if (!c.tail) return {tiles, 1};
+  return TailSplit::Of(tiles, KTiles(problem), ResidentCtas(c, device));
+}
+
 // What overlaps nothing: the launch, the epilogue where no other tile is multiplied meanwhile, the
 // sum of a split.
 double ExposedUs(const WgmmaConfig& c, double waves) {
@@ -166,6 +196,33 @@ double ExposedUs(const WgmmaConfig& c, double waves) {
       c.split > 1 ? 0.9 + 0.3 * static_cast<double>(c.split) + tile_bytes * 2 / 25e3 : 0.0;
   const double cluster_us = c.multicast > 1 ? 0.6 : 0.0;
   return kLaunchUs + cluster_us + epilogue_us + reduce_us;
+}
+
+// The second kernel of a tail split, and what passes through L2 between the two.
+double TailUs(const WgmmaConfig& c, const TailSplit& tail, int64_t tiles) {
+  if (tail.parts == 1) return 0.0;
+  const auto parts = static_cast<double>((tiles - tail.first) * tail.parts);
+  return 2.0 + parts * static_cast<double>(c.tile_rows * c.tile_cols) * 8 / 6e6;
+}
+
+// Gives the first launch's partial sums, of `parts` tiles, room in the workspace, and adds the
+// launch that sums them up.
+void AddReduction(const WgmmaConfig& c, int64_t parts, BoundCall& bound) {
+  constexpr uint16_t kPartials = offsetof(WgmmaGemmParams, partials);
+  bound.launches[0].pointers.push_back({kPartials, kWorkspaceOperand, 0});
+  bound.workspace_bytes = parts * c.tile_rows * c.tile_cols * 4;
+  Launch reduce;
+  reduce.kernel = 1;
+  reduce.programmatic_dependent_launch = true;
+  reduce.params = bound.launches[0].params;
+  reduce.pointers = bound.launches[0].pointers;
+  WgmmaGemmParams params;
+  std::memcpy(&params, reduce.params.data(), sizeof(params));
+  const int64_t shares = c.group_rows() / 64 * (c.tile_cols / 8);
+  reduce.grid[0] = static_cast<uint32_t>(parts / params.tail_parts * c.math_groups *
+                                         CeilDiv(shares, kTailShares));
+  reduce.block[0] = 128;
+  bound.launches.push_back(std::move(reduce));
 }
 
 }  // namespace
@@ -190,10 +247,11 @@ absl::Status WgmmaVariant::Serves(const CallDesc& call, const DeviceProfile& dev
 }
 
 TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& device) const {
-  const GemmProblem problem = read_(call);
+  GemmProblem problem = read_(call);
+  problem.batches = BucketM(problem.batches);
   const int64_t m = BucketM(problem.m);
   using Values = std::vector<int64_t>;
-  if (m <= 128) {
+  if (m <= 128 && problem.batches == 1) {
     Values cols = {DefaultTokens(m)};
     if (m > 8 && m <= 16) cols.push_back(16);
     return {"wgmma",
@@ -207,12 +265,16 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
              {"in_flight", {1}},
              {"multicast", {1, 2}},
              {"staging", {1}},
-             {"group", {16}}}};
+             {"group", {16}},
+             {"stream", {0}},
+             {"tail", {0, 1}}}};
   }
   Values cols = {64, 128, 176, 192, 256};
+  if (m <= 128 && DefaultTokens(m) < 64) cols.insert(cols.begin(), DefaultTokens(m));
+  if (m <= 128 && DefaultTokens(m) == 96) cols.insert(cols.begin() + 1, 96);
   const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
   if (balanced != 256) cols.push_back(balanced);
-  const bool few = m <= 512;
+  const bool few = m * problem.batches <= 512;
   return {"wgmma",
           {{"tile_rows", few ? Values{64, 128, 192} : Values{64, 128, 192, 256}},
            {"tile_cols", cols},
@@ -224,15 +286,20 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
            {"in_flight", {0, 1}},
            {"multicast", {1, 2}},
            {"staging", {1, WgmmaConfig::kWholeTile}},
-           {"group", {8, 16}}}};
+           {"group", {4, 8, 16, 32}},
+           {"stream", {0}},
+           {"tail", {0, 1}}}};
 }
 
 absl::Status WgmmaVariant::Legal(const CallDesc& call, const Config& config,
                                  const DeviceProfile& device) const {
   const GemmProblem problem = read_(call);
-  const WgmmaConfig c = WgmmaConfig::From(config);
-  TW_RETURN_IF_ERROR(c.Check(WgmmaSides::Of(problem, c.swap).mn_major_cols, device));
+  const WgmmaConfig c = WgmmaConfig::From(config, problem);
+  TW_RETURN_IF_ERROR(c.Check(device));
   if (c.split < 1 || c.split > kMaxSplit) return FailedPrecondition("split = ", c.split);
+  if (c.tail && Tail(c, problem.Bucketed(), device).parts == 1) {
+    return FailedPrecondition("the last wave is full enough, or K too short, for a tail split");
+  }
   if (c.split > KTiles(problem)) {
     return FailedPrecondition("split = ", c.split, " of ", KTiles(problem), " k tiles");
   }
@@ -246,17 +313,22 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   constexpr double kSmBytesPerUs = 105e3;  // into one SM
   constexpr double kL2BytesPerUs = 12e6;
   constexpr double kJitter = 0.02;  // of the ring's latency; tells apart how many stages there are
-  const GemmProblem problem = read_(call).Bucketed();
-  const WgmmaConfig c = WgmmaConfig::From(config);
+  const GemmProblem call_problem = read_(call);
+  const WgmmaConfig c = WgmmaConfig::From(config, call_problem);
+  const GemmProblem problem = call_problem.Bucketed();
   const WgmmaSides sides = WgmmaSides::Of(problem, c.swap);
   const double sms = std::max(device.sm_count, 1);
   const double rows = static_cast<double>(c.tile_rows);
   const double cols = static_cast<double>(c.tile_cols);
-  const int64_t tiles = CeilDiv(sides.row_extent, c.tile_rows * c.multicast) * c.multicast *
-                        CeilDiv(sides.col_extent, c.tile_cols) * problem.batches;
+  const int64_t tiles = Tiles(c, sides, problem.batches);
   const double ctas = static_cast<double>(tiles * c.split);
-  const double waves = std::ceil(ctas / UsableSms(device, c.split * c.multicast));
+  double waves = std::ceil(ctas / UsableSms(device, c.split * c.multicast));
   const double k_steps = static_cast<double>(CeilDiv(KTiles(problem), c.split));
+  const TailSplit tail = Tail(c, problem, device);
+  if (tail.parts > 1) {
+    waves = static_cast<double>(tail.first / ResidentCtas(c, device)) +
+            1.0 / static_cast<double>(tail.parts);
+  }
 
   // A SM multiplies 4096 flops and reads 128 bytes of shared memory a cycle; each 64 rows read the
   // other operand anew.
@@ -275,51 +347,57 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double shared_bytes = (rows + cols / static_cast<double>(c.multicast)) * 64 * 2;
   const double l2_us = ctas * k_steps * shared_bytes / kL2BytesPerUs;
   const double dram_us = 2 * batches * (m * k + n * k + m * n) / BandwidthBytesPerUs(device);
-  const double smem_bytes = static_cast<double>(c.SmemBytes(sides.mn_major_cols)) + 1024;
+  const double smem_bytes = static_cast<double>(c.SmemBytes()) + 1024;
   const double resident = std::max(1.0, std::min(waves, std::floor(228 * 1024 / smem_bytes)));
   const double ring = static_cast<double>(c.stages) * step_bytes;
   const double load_us = 0.9 + 1.1 * from_dram;  // latency under traffic
   const double latency_us = waves * k_steps * step_bytes / (ring * resident) * load_us;
 
   return std::max({math_us, sm_us, l2_us, dram_us, latency_us}) + kJitter * latency_us +
-         ExposedUs(c, waves);
+         ExposedUs(c, std::ceil(waves)) + TailUs(c, tail, tiles);
 }
 
 Config WgmmaVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
-  return FastestPredicted(*this, call, device,
-                          Candidates(read_(call), std::max(device.sm_count, 1)));
+  GemmProblem problem = read_(call);
+  problem.batches = BucketM(problem.batches);
+  return FastestPredicted(*this, call, device, Candidates(problem, std::max(device.sm_count, 1)));
 }
 
 std::vector<KernelSpec> WgmmaVariant::Kernels(const CallDesc& call, const Config& config) const {
   const GemmProblem problem = read_(call);
-  const WgmmaConfig c = WgmmaConfig::From(config);
-  const WgmmaSides sides = WgmmaSides::Of(problem, c.swap);
+  const WgmmaConfig c = WgmmaConfig::From(config, problem);
   const auto number = [](int64_t value) { return std::to_string(value); };
   const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
-  return {{"gemm/wgmma.cuh",
-           "tilewright::WgmmaGemmKernel",
-           {{"using Element", std::string(ElementName(problem.dtype))},
-            {"int kTileRows", number(c.tile_rows)},
-            {"int kTileCols", number(c.tile_cols)},
-            {"int kStages", number(c.stages)},
-            {"int kMathGroups", number(c.math_groups)},
-            {"bool kPingPong", flag(c.ping_pong)},
-            {"bool kSwap", flag(c.swap)},
-            {"bool kSplitK", flag(c.split > 1)},
-            {"int kMulticast", number(c.multicast)},
-            {"int kStagingChunks", number(c.split > 1 ? 1 : c.staging_chunks())},
-            {"bool kMnMajorRows", flag(sides.mn_major_rows)},
-            {"bool kMnMajorCols", flag(sides.mn_major_cols)},
-            {"int kInFlight", number(c.in_flight)},
-            {"int kBlocksPerSm", number(c.blocks_per_sm())},
-            {"int kProducerRegisters", number(c.producer_registers())},
-            {"int kMathRegisters", number(c.math_registers())}}}};
+  KernelSpec spec{"gemm/wgmma.cuh",
+                  "tilewright::WgmmaGemmKernel",
+                  {{"using Element", std::string(ElementName(problem.dtype))},
+                   {"int kTileRows", number(c.tile_rows)},
+                   {"int kTileCols", number(c.tile_cols)},
+                   {"int kStages", number(c.stages)},
+                   {"int kMathGroups", number(c.math_groups)},
+                   {"bool kPingPong", flag(c.ping_pong)},
+                   {"bool kSwap", flag(c.swap)},
+                   {"bool kSplitK", flag(c.split > 1)},
+                   {"int kMulticast", number(c.multicast)},
+                   {"int kStagingChunks", number(c.split > 1 ? 1 : c.staging_chunks())},
+                   {"bool kMnMajorRows", flag(c.mn_major_rows)},
+                   {"bool kMnMajorCols", flag(c.mn_major_cols)},
+                   {"int kInFlight", number(c.in_flight)},
+                   {"int kBlocksPerSm", number(c.blocks_per_sm())},
+                   {"int kProducerRegisters", number(c.producer_registers())},
+                   {"int kMathRegisters", number(c.math_registers())},
+                   {"bool kTailSplit", flag(c.tail)}}};
+  AddEpilogueConstants(problem, !c.swap, spec);
+  if (!c.tail) return {spec};
+  KernelSpec reduce = spec;
+  reduce.entry = "tilewright::WgmmaReduceKernel";
+  return {spec, reduce};
 }
 
 absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config& config,
                                              const DeviceProfile& device) const {
   const GemmProblem problem = read_(call);
-  const WgmmaConfig c = WgmmaConfig::From(config);
+  const WgmmaConfig c = WgmmaConfig::From(config, problem);
   const WgmmaSides sides = WgmmaSides::Of(problem, c.swap);
   BoundCall bound;
   if (problem.empty()) return bound;
@@ -330,38 +408,48 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
   params.rows = static_cast<int>(sides.row_extent);
   params.cols = static_cast<int>(sides.col_extent);
   params.k_tiles = static_cast<int>(KTiles(problem));
+  params.rows_batch_step = sides.rows->batch_stride == 0 ? 0 : 1;
+  params.cols_batch_step = sides.cols->batch_stride == 0 ? 0 : 1;
   const int64_t row_tiles = CeilDiv(sides.row_extent, c.tile_rows * c.multicast);
   const int64_t col_tiles = CeilDiv(sides.col_extent, c.tile_cols);
   if (row_tiles > kMaxExtent / kMaxSplit / col_tiles / problem.batches) {
     return FailedPrecondition("wgmma: ", problem.batches, " x ", row_tiles, " x ", col_tiles,
                               " tiles exceed the grid");
   }
+  params.stream_rows = col_tiles == 1 && params.rows_batch_step != 0;
+  params.stream_cols = row_tiles == 1 && params.cols_batch_step != 0;
+  params.stream_out = c.stream;
   const int64_t tiles = row_tiles * col_tiles * problem.batches;
   params.walk = MakeTileWalk(row_tiles, col_tiles, problem.batches,
                              std::max<int64_t>(1, c.group / c.multicast));
+  const TailSplit tail = Tail(c, problem, device);
+  const int64_t whole = tail.parts == 1 ? tiles : tail.first;
+  const int64_t items = whole + (tiles - whole) * tail.parts;
+  params.tail_first = static_cast<int>(whole);
+  params.tail_parts = static_cast<int>(tail.parts);
 
   Launch launch;
-  constexpr int64_t kSmemPerSm = 228 * 1024;  // each block takes 1 KB more than it asks for
-  const int64_t fit = kSmemPerSm / (c.SmemBytes(sides.mn_major_cols) + 1024);
-  const int64_t resident = std::max<int64_t>(device.sm_count, 1) *
-                           std::max<int64_t>(1, std::min(c.blocks_per_sm(), fit));
+  const int64_t resident = ResidentCtas(c, device);
   launch.grid[0] = static_cast<uint32_t>(
-      c.split > 1 ? tiles * c.split : std::min(tiles, resident / c.multicast) * c.multicast);
+      c.split > 1 ? tiles * c.split : std::min(items, resident / c.multicast) * c.multicast);
   launch.block[0] = static_cast<uint32_t>(c.threads());
   launch.cluster[0] = static_cast<uint32_t>(c.split * c.multicast);
-  launch.dynamic_smem_bytes = static_cast<uint32_t>(c.SmemBytes(sides.mn_major_cols));
+  launch.dynamic_smem_bytes = static_cast<uint32_t>(c.SmemBytes());
   launch.SetParams(params);
-  launch.pointers.push_back({offsetof(WgmmaGemmParams, out), 2, 0});
-  launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, rows_map), sides.rows_operand,
-                                        problem, *sides.rows, sides.row_extent, sides.mn_major_rows,
-                                        c.tile_rows));
-  launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, cols_map), sides.cols_operand,
-                                        problem, *sides.cols, sides.col_extent, sides.mn_major_cols,
+  launch.pointers.push_back(
+      {offsetof(WgmmaGemmParams, out), static_cast<int8_t>(problem.d.operand), 0});
+  AddBiasPointer(problem, offsetof(WgmmaGemmParams, bias), launch);
+  launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, rows_map), problem, *sides.rows,
+                                        sides.row_extent, c.mn_major_rows, c.tile_rows));
+  launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, cols_map), problem, *sides.cols,
+                                        sides.col_extent, c.mn_major_cols,
                                         c.tile_cols / c.multicast));
-  launch.tensor_maps.push_back(Map(offsetof(WgmmaGemmParams, out_map), 2, problem.dtype, problem.n,
-                                   problem.m, problem.batches, problem.d.outer_stride,
-                                   problem.d.batch_stride, 64, c.swap ? c.tile_cols : 64));
+  launch.tensor_maps.push_back(Map(offsetof(WgmmaGemmParams, out_map), problem.d,
+                                   problem.epilogue.out_dtype, problem.n, problem.m,
+                                   problem.batches, problem.d.outer_stride, 128 / c.out_bytes,
+                                   c.swap ? c.tile_cols : 64));
   bound.launches.push_back(std::move(launch));
+  if (tail.parts > 1) AddReduction(c, items - whole, bound);
   return bound;
 }
 

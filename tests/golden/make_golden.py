@@ -62,6 +62,18 @@ def gemm_cases():
     yield case("sums-past-fp16", [False, False], (a, b), torch.matmul(a.float(), b.float()).half())
 
 
+def bmm_cases():
+    for dtype in HALVES:
+        for batch, m, n, k in ((3, 5, 3, 24), (1, 1, 1, 1), (2, 1, 7, 5), (4, 2, 3, 0),
+                               (0, 2, 3, 4), (2, 0, 3, 4), (2, 3, 0, 4)):
+            a, b = randn((batch, m, k), dtype, 13), randn((batch, k, n), dtype, 14)
+            yield case(f"normal-{batch}-{m}-{n}-{k}", [], (a, b),
+                       torch.bmm(a.float(), b.float()).to(dtype))
+        a = torch.tensor([[[NAN, 0.0], [1.0, 2.0]], [[INF, -INF], [INF, 0.0]]], dtype=dtype)
+        b = torch.ones((2, 2, 1), dtype=dtype)
+        yield case("nan-inf", [], (a, b), torch.bmm(a, b))
+
+
 def rms_norm_cases():
     for dtype in HALVES:
         x, w = randn((3, 16), dtype, 3), randn((16,), dtype, 4)
@@ -150,7 +162,7 @@ def silu_and_mul_cases():
             yield case(f"shape-{shape[0]}x{shape[1]}", [], (x,), run(x))
 
 
-OPS = {"GemmFwdOp": gemm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
+OPS = {"GemmFwdOp": gemm_cases, "BmmFwdOp": bmm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
        "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case) | reduction_ops(case)
 
 

@@ -1,5 +1,6 @@
 #include "tests/gpu/check_cases.h"
 
+#include <array>
 #include <set>
 #include <utility>
 
@@ -32,6 +33,14 @@ void AddGemms(std::vector<NamedShape>& calls) {
   add(DType::kBFloat16, 96, 200, 512, false, true);
   add(DType::kBFloat16, 3, 200, 1000, false, true);  // fewer still: gemv
   add(DType::kFloat16, 63, 65, 17, false, true);     // element by element
+}
+
+void AddBatches(std::vector<NamedShape>& calls) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{136, 72, 136}, {16, 200, 264}, {5, 65, 17}}) {
+    calls.push_back(
+        {"BmmFwdOp", {Dense(DType::kBFloat16, {3, m, k}), Dense(DType::kBFloat16, {3, k, n})}, {}});
+  }
 }
 
 void AddRows(std::vector<NamedShape>& calls) {
@@ -102,6 +111,7 @@ void AddConfigs(const Recipe& recipe, const Variant& variant, const CallDesc& ca
 absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int configs) {
   std::vector<NamedShape> calls;
   AddGemms(calls);
+  AddBatches(calls);
   AddRows(calls);
   AddElementwise(calls);
   CheckCases made;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 #include <tuple>
@@ -35,6 +36,15 @@ struct Shape {
   bool trans_b = true;
 };
 
+// a [b, m, k] and b [b, k, n] as BmmFwdOp takes them.
+CallDesc BatchCall(int64_t b, int64_t m, int64_t n, int64_t k) {
+  CallDesc call;
+  for (const Dims& shape : {Dims{b, m, k}, Dims{b, k, n}, Dims{b, m, n}}) {
+    call.operands.push_back({TensorDesc::Contiguous(DType::kBFloat16, shape), 256, true});
+  }
+  return call;
+}
+
 CallDesc Call(const Shape& s, DType dtype = DType::kBFloat16) {
   CallDesc call;
   const auto add = [&](int64_t rows, int64_t cols) {
@@ -62,7 +72,9 @@ class GemmRecipeTest : public testing::Test {
 
 // Small m, aligned and everything else go where they belong, on Hopper and elsewhere.
 TEST_F(GemmRecipeTest, EachProblemGoesToItsVariant) {
-  EXPECT_EQ(Served(Call({1, 4096, 4096})), "gemv");
+  EXPECT_EQ(Served(Call({1, 1024, 4096})), "gemv");
+  EXPECT_EQ(Served(Call({1, 4096, 4096})), "wgmma");  // enough weights to stream by TMA
+  EXPECT_EQ(Served(Call({2, 4097, 4096})), "gemv");   // whose output TMA cannot write
   EXPECT_EQ(Served(Call({16, 4096, 4096})), "wgmma");
   EXPECT_EQ(Served(Call({4096, 4096, 4096, true, false})), "wgmma");
   EXPECT_EQ(Served(Call({4096, 4096, 4095})), "mma");  // rows of 4095 elements: not 16 bytes apart
@@ -95,6 +107,84 @@ TEST_F(GemmRecipeTest, LeadingStridesAndEmptyOutputs) {
     const auto bound = variant->Bind(empty, variant->Default(empty, device_), device_);
     ASSERT_TRUE(bound.ok()) << bound.status();
     EXPECT_TRUE(bound->launches.empty()) << variant->name();
+  }
+}
+
+// Batches and layouts by strides: which operand is contiguous along what, and what can be folded.
+TEST(ReadBmmTest, LayoutsByStrides) {
+  GemmProblem problem = ReadBmm(BatchCall(3, 64, 72, 40));
+  EXPECT_EQ(problem.batches, 3);
+  EXPECT_EQ(problem.AccessA(), OperandAccess::kKMajor);
+  EXPECT_EQ(problem.AccessB(), OperandAccess::kMnMajor);
+  EXPECT_TRUE(problem.OutputPieces());
+  CallDesc call = BatchCall(3, 64, 72, 40);
+  call.operands[1].desc.strides = Dims{40 * 72, 1, 40};
+  EXPECT_EQ(ReadBmm(call).AccessB(), OperandAccess::kKMajor);
+  // A column-major output is the product of the transposes.
+  call.operands[2].desc.strides = Dims{64 * 72, 1, 64};
+  problem = ReadBmm(call);
+  EXPECT_EQ(problem.m, 72);
+  EXPECT_EQ(problem.n, 64);
+  EXPECT_EQ(problem.a.operand, 1);
+  EXPECT_EQ(problem.b.operand, 0);
+  EXPECT_TRUE(problem.OutputPieces());
+  // Heads interleaved with rows: batches closer together than rows.
+  call = BatchCall(4, 64, 72, 40);
+  call.operands[0].desc.strides = Dims{40, 160, 1};
+  problem = ReadBmm(call);
+  EXPECT_EQ(problem.AccessA(), OperandAccess::kKMajor);
+  EXPECT_EQ(problem.a.batch_stride, 40);
+  // Of batches that the copy engine cannot tell apart, none are pieces.
+  call.operands[0].desc.strides = Dims{64 * 40 + 4, 40, 1};
+  EXPECT_EQ(ReadBmm(call).AccessA(), OperandAccess::kKStrided);
+  call.operands[0].desc.strides = Dims{-64 * 40, 40, 1};
+  EXPECT_EQ(ReadBmm(call).AccessA(), OperandAccess::kKStrided);
+}
+
+// One b for every batch: a product of all rows, if those follow one another.
+TEST(ReadBmmTest, SharedOperands) {
+  CallDesc call = BatchCall(5, 64, 72, 40);
+  call.operands[1].desc.strides = Dims{0, 72, 1};
+  GemmProblem problem = ReadBmm(call);
+  EXPECT_EQ(problem.batches, 1);
+  EXPECT_EQ(problem.m, 320);
+  call.operands[0].desc.strides = Dims{64 * 48, 40, 1};
+  problem = ReadBmm(call);
+  EXPECT_EQ(problem.batches, 5);
+  const DeviceProfile device = H200();
+  const std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe("BmmFwdOp");
+  const Variant& wgmma = *FindVariant(*recipe, "wgmma");
+  const auto bound = wgmma.Bind(call, wgmma.Default(call, device), device);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const Launch& launch = bound->launches[0];
+  WgmmaGemmParams params;
+  std::memcpy(&params, launch.params.data(), sizeof(params));
+  for (const TensorMapSlot& map : launch.tensor_maps) {
+    EXPECT_EQ(map.dims[2], map.operand == 1 ? 1u : 5u);
+  }
+  EXPECT_EQ(params.rows_batch_step + params.cols_batch_step, 1);
+}
+
+// Batches are tiles like any other; every variant that serves binds its default.
+TEST(ReadBmmTest, BatchesAreTiles) {
+  const DeviceProfile device = H200();
+  const std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe("BmmFwdOp");
+  for (const auto& [b, m, n, k] :
+       {std::array<int64_t, 4>{64, 128, 2048, 128}, {128, 512, 512, 2048}, {70001, 8, 8, 16}}) {
+    const CallDesc call = BatchCall(b, m, n, k);
+    for (const Variant* variant : recipe->variants()) {
+      if (!variant->Serves(call, device).ok()) continue;
+      const Config config = variant->Default(call, device);
+      ASSERT_TRUE(variant->Legal(call, config, device).ok()) << config.ToJson();
+      const auto bound = variant->Bind(call, config, device);
+      ASSERT_TRUE(bound.ok()) << bound.status();
+      if (variant->name() != "wgmma") continue;
+      WgmmaGemmParams params;
+      std::memcpy(&params, bound->launches[0].params.data(), sizeof(params));
+      EXPECT_EQ(params.walk.tiles % b, 0);
+      EXPECT_GE(params.walk.tiles, b);
+      EXPECT_EQ(bound->launches[0].tensor_maps[0].dims[2], static_cast<uint64_t>(b));
+    }
   }
 }
 

@@ -1,0 +1,263 @@
+// Times many configurations of matrix products beside cuBLASLt, all in one run.
+//
+//   tilewright_gemm_landscape SHAPES [--configs FILE | --space] [--repeats N] [--read-flush]
+//
+// A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
+// of the variants that serve a shape are timed; --space times every legal configuration, --configs
+// those of a file, where they are legal: a line is a shape's label, or *, and JSON. L2 is flushed
+// by a fill, which leaves it full of lines to write back, or with --read-flush by reads. CSV on
+// standard output.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/peers/cublaslt.h"
+#include "manifest/status.h"
+#include "runtime/measure/kernel_timer.h"
+#include "tests/gpu/gemm_checker.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kFlushBytes = int64_t{256} << 20;
+
+struct Options {
+  std::string shapes;
+  std::string configs;
+  bool space = false;
+  bool read_flush = false;
+  int repeats = 7;
+};
+
+struct Shape {
+  std::string label;
+  GemmCase gemm;
+};
+
+absl::StatusOr<std::vector<Shape>> ReadShapes(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return NotFound("cannot read ", path);
+  std::vector<Shape> shapes;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream fields(line);
+    Shape shape;
+    std::string dtype;
+    GemmCase& g = shape.gemm;
+    if (!(fields >> shape.label >> dtype >> g.batches >> g.m >> g.n >> g.k >> g.trans_a >>
+          g.trans_b)) {
+      return InvalidArgument(path, ": ", line);
+    }
+    const std::optional<DType> parsed = ParseDType(dtype);
+    if (!parsed) return InvalidArgument(path, ": no dtype ", dtype);
+    g.dtype = g.out_dtype = *parsed;
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+using LabelledConfigs = std::vector<std::pair<std::string, Config>>;
+
+absl::StatusOr<LabelledConfigs> ReadConfigs(const std::string& path) {
+  LabelledConfigs configs;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t space = line.find(' ');
+    if (space == std::string::npos) continue;
+    TW_ASSIGN_OR_RETURN(Config config, Config::FromJson(line.substr(space + 1)));
+    configs.emplace_back(line.substr(0, space), std::move(config));
+  }
+  return configs;
+}
+
+std::vector<Config> Candidates(const GemmChecker& checker, const Shape& shape,
+                               const Options& options, const LabelledConfigs& listed) {
+  const CallDesc call = shape.gemm.Call();
+  std::vector<Config> candidates;
+  for (const Variant* variant : checker.variants()) {
+    if (!variant->Serves(call, checker.device()).ok()) continue;
+    std::vector<Config> points = {variant->Default(call, checker.device())};
+    if (options.space) {
+      const TuningSpace space = variant->Space(call, checker.device());
+      for (int64_t i = 0; i < space.size(); ++i) points.push_back(space.At(i));
+    }
+    for (const auto& [label, config] : listed) {
+      const bool meant = label == "*" || label == shape.label;
+      if (meant && config.variant == variant->name()) points.push_back(config);
+    }
+    for (Config& config : points) {
+      if (!variant->Legal(call, config, checker.device()).ok()) continue;
+      if (std::find(candidates.begin(), candidates.end(), config) != candidates.end()) continue;
+      candidates.push_back(std::move(config));
+    }
+  }
+  return candidates;
+}
+
+// The same product as a call of a built-in operator, for the peer.
+absl::StatusOr<CallDesc> PeerCall(const GemmCase& g) {
+  const bool batched = g.batches > 1;
+  const OpSpec* const op = Manifest::FindBuiltin(batched ? "BmmFwdOp" : "GemmFwdOp");
+  const Dims a = g.trans_a ? Dims{g.k, g.m} : Dims{g.m, g.k};
+  const Dims b = g.trans_b ? Dims{g.n, g.k} : Dims{g.k, g.n};
+  std::vector<Operand> inputs;
+  for (const Dims& shape : {a, b}) {
+    const Dims full = batched ? Dims{g.batches, shape[0], shape[1]} : shape;
+    inputs.push_back({TensorDesc::Contiguous(g.dtype, full), 256, true});
+  }
+  std::vector<NamedParam> params;
+  if (!batched) params = {{"trans_a", g.trans_a}, {"trans_b", g.trans_b}};
+  return InferCall(*op, inputs, params);
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+class Bench {
+ public:
+  Bench(GemmChecker& checker, const Options& options) : checker_(checker), options_(options) {}
+
+  absl::Status Open() {
+    Driver& driver = checker_.driver();
+    TW_ASSIGN_OR_RETURN(workspace_, driver.Alloc(kCublasLtWorkspaceBytes));
+    TW_ASSIGN_OR_RETURN(flush_, driver.Alloc(kFlushBytes));
+    TW_RETURN_IF_ERROR(driver.Fill32(flush_, 0x3f800000, kFlushBytes / 4, checker_.stream()));
+    TimerOptions timing;
+    timing.flush_l2 = !options_.read_flush;
+    timing.warmup = 1;
+    TW_ASSIGN_OR_RETURN(timer_, KernelTimer::Create(driver, 0, checker_.stream(), timing));
+    std::cerr << "timing by " << TimingMethodName(timer_->method()) << "\n";
+    std::cout << "label,dtype,batches,m,n,k,trans_a,trans_b,config,predicted_us,median_us,ratio\n";
+    return absl::OkStatus();
+  }
+
+  absl::Status Measure(const Shape& shape, const std::vector<Config>& candidates) {
+    TW_RETURN_IF_ERROR(checker_.PrepareNormal(shape.gemm));
+    works_.clear();
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<CublasLtGemm> peer, AddPeer(shape.gemm));
+    const size_t peers = works_.size();
+    std::vector<std::unique_ptr<DirectCall>> calls;
+    for (const Config& config : candidates) {
+      TW_ASSIGN_OR_RETURN(calls.emplace_back(), checker_.Direct(config));
+      const DirectCall* const call = calls.back().get();
+      Add([this, call](int) { return call->Launch(checker_.stream()); });
+    }
+    auto samples = timer_->Time(works_, options_.repeats);
+    if (!samples.ok()) return samples.status();
+    double peer_us = 0;
+    for (size_t i = 0; i < peers; ++i) {
+      const double us = Median((*samples)[i]);
+      if (peer_us == 0 || us < peer_us) peer_us = us;
+    }
+    Print(shape, "cublaslt", 0, peer_us, peer_us);
+    const CallDesc call = shape.gemm.Call();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const double predicted =
+          checker_.Find(candidates[i])->PredictUs(call, candidates[i], checker_.device());
+      Print(shape, candidates[i].ToJson(), predicted, Median((*samples)[peers + i]), peer_us);
+    }
+    std::cout.flush();
+    return absl::OkStatus();
+  }
+
+ private:
+  void Add(std::function<absl::Status(int)> launch) {
+    TimedWork work;
+    if (options_.read_flush) {
+      work.prepare = [this](int) { return checker_.Read(flush_, kFlushBytes); };
+    }
+    work.launch = std::move(launch);
+    works_.push_back(std::move(work));
+  }
+
+  // Every algorithm that runs.
+  absl::StatusOr<std::unique_ptr<CublasLtGemm>> AddPeer(const GemmCase& gemm) {
+    TW_ASSIGN_OR_RETURN(const CallDesc call, PeerCall(gemm));
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<CublasLtGemm> peer, CublasLtGemm::Create(call));
+    const GemmBuffers buffers{checker_.Data(0), checker_.Data(1), checker_.Data(2), workspace_,
+                              kCublasLtWorkspaceBytes};
+    for (int i = 0; i < peer->algorithms(); ++i) {
+      if (!peer->Run(i, buffers, checker_.stream()).ok()) continue;
+      Add([this, raw = peer.get(), buffers, i](int) {
+        return raw->Run(i, buffers, checker_.stream());
+      });
+    }
+    return peer;
+  }
+
+  static void Print(const Shape& shape, std::string config, double predicted, double us,
+                    double peer_us) {
+    for (size_t at = 0; (at = config.find('"', at)) != std::string::npos; at += 2) {
+      config.insert(at, 1, '"');
+    }
+    const GemmCase& g = shape.gemm;
+    std::cout << shape.label << "," << DTypeName(g.dtype) << "," << g.batches << "," << g.m << ","
+              << g.n << "," << g.k << "," << g.trans_a << "," << g.trans_b << ",\"" << config
+              << "\"," << predicted << "," << us << "," << peer_us / us << "\n";
+  }
+
+  GemmChecker& checker_;
+  const Options& options_;
+  std::unique_ptr<KernelTimer> timer_;
+  void* workspace_ = nullptr;
+  void* flush_ = nullptr;
+  std::vector<TimedWork> works_;
+};
+
+absl::Status Main(const Options& options) {
+  TW_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ReadShapes(options.shapes));
+  TW_ASSIGN_OR_RETURN(const LabelledConfigs listed, ReadConfigs(options.configs));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<GemmChecker> checker, GemmChecker::Open());
+  std::vector<std::vector<Config>> candidates;
+  std::vector<std::pair<CallDesc, Config>> points;
+  for (const Shape& shape : shapes) {
+    candidates.push_back(Candidates(*checker, shape, options, listed));
+    for (const Config& config : candidates.back()) points.emplace_back(shape.gemm.Call(), config);
+  }
+  std::cerr << points.size() << " points\n";
+  TW_RETURN_IF_ERROR(checker->Build(points));
+  std::cerr << "built\n";
+  Bench bench(*checker, options);
+  TW_RETURN_IF_ERROR(bench.Open());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const absl::Status status = bench.Measure(shapes[i], candidates[i]);
+    if (!status.ok()) std::cerr << shapes[i].label << ": " << status << "\n";
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tilewright
+
+int main(int argc, char** argv) {
+  tilewright::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--space") {
+      options.space = true;
+    } else if (argument == "--read-flush") {
+      options.read_flush = true;
+    } else if (argument == "--configs" && i + 1 < argc) {
+      options.configs = argv[++i];
+    } else if (argument == "--repeats" && i + 1 < argc) {
+      options.repeats = std::max(1, std::atoi(argv[++i]));
+    } else {
+      options.shapes = argument;
+    }
+  }
+  if (options.shapes.empty()) {
+    std::cerr << "usage: " << argv[0]
+              << " SHAPES [--configs FILE | --space] [--repeats N] [--read-flush]\n";
+    return 2;
+  }
+  const absl::Status status = tilewright::Main(options);
+  if (!status.ok()) std::cerr << status << "\n";
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,111 @@
+// Judges configurations of matrix products on the GPU, bit for bit.
+#ifndef TILEWRIGHT_TESTS_GPU_GEMM_CHECKER_H_
+#define TILEWRIGHT_TESTS_GPU_GEMM_CHECKER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernel_templates/gemm/problem.h"
+#include "kernel_templates/gemm/variants.h"
+#include "manifest/op_spec.h"
+#include "tests/gpu/direct_call.h"
+#include "tests/gpu/gemm_kernels.h"
+
+namespace tilewright {
+
+// d[i] = activation(a[i] * b[i] + bias), as an operator of the tests' own: every option of the
+// templates in one call.
+struct GemmCase {
+  DType dtype = DType::kBFloat16;
+  DType out_dtype = DType::kBFloat16;
+  int64_t batches = 1, m = 0, n = 0, k = 0;
+  bool trans_a = false, trans_b = true, trans_d = false;  // stored with the last two axes exchanged
+  int64_t pad = 0;                          // rows' starts are a multiple apart; 0: dense
+  bool shared_a = false, shared_b = false;  // a batch stride of 0
+  bool bias = false;
+  GemmEpilogue::Activation activation = GemmEpilogue::Activation::kNone;
+
+  CallDesc Call() const;
+  std::string ToString() const;
+};
+
+// The problem of a GemmCase's call, for the variants.
+GemmProblem ReadGemmCase(const CallDesc& call);
+
+// One GPU, compiled kernels and buffers. Not thread-safe.
+class GemmChecker {
+ public:
+  static absl::StatusOr<std::unique_ptr<GemmChecker>> Open();
+  ~GemmChecker();
+
+  const DeviceProfile& device() const { return site_.device->profile; }
+  const std::vector<const Variant*>& variants() const { return variants_; }
+  const Variant* Find(const Config& config) const;
+
+  // Compiles on every core what the configurations need.
+  absl::Status Build(const std::vector<std::pair<CallDesc, Config>>& points);
+
+  // Fills the inputs and computes what is expected of a case; the checks that follow are of it.
+  absl::Status Prepare(const GemmCase& gemm, uint32_t seed = 1);
+  // Fills the inputs with normally distributed values, for timing; nothing is expected.
+  absl::Status PrepareNormal(const GemmCase& gemm);
+  // The prepared case's launches with this configuration.
+  absl::StatusOr<std::unique_ptr<DirectCall>> Direct(const Config& config);
+  void* Data(int operand) const;
+  // Reads `bytes` of device memory, so that L2 holds those, clean.
+  absl::Status Read(const void* from, int64_t bytes);
+
+  // Launches and compares later, at Settle(): the output with the zones around it and its padding.
+  absl::Status Check(const Config& config);
+  // What was wrong since the last time, a line each.
+  absl::StatusOr<std::vector<std::string>> Settle();
+
+  // A graph of one launch of the prepared case; it compares nothing.
+  absl::StatusOr<CudaGraphExec> Capture(const Config& config, CudaStream stream);
+  // Compares the output of the prepared case as it is now.
+  absl::Status Compare(const std::string& what);
+
+  Driver& driver() { return *driver_; }
+  CudaStream stream() const { return stream_; }
+  int64_t checks() const { return checks_; }
+
+ private:
+  GemmChecker() = default;
+  absl::Status Init();
+  absl::Status Allocate(const GemmCase& gemm);
+  absl::Status FillInputs(uint32_t seed, int normal);
+  absl::Status Take(int buffer, int64_t bytes);
+  template <class Params>
+  absl::Status RunOwn(const std::string& entry, DType element, DType output, const Params& params,
+                      int64_t count);
+  GemmView View(int operand, std::byte* data) const;
+
+  std::shared_ptr<Driver> driver_;
+  std::unique_ptr<Cache> cache_;
+  std::unique_ptr<KernelStore> kernels_;
+  std::unique_ptr<DeviceTable> devices_;
+  std::unique_ptr<ScopedContext> current_;
+  std::unique_ptr<KernelLoader> loader_;
+  DirectSite site_;
+  CudaStream stream_ = nullptr;
+  std::vector<std::unique_ptr<Variant>> owned_;
+  std::vector<const Variant*> variants_;
+
+  static constexpr int kBuffers = 6;  // a, b, d, bias, expected, workspace
+  std::byte* buffers_[kBuffers] = {};
+  int64_t bytes_[kBuffers] = {};
+  unsigned* wrong_ = nullptr;
+  std::map<std::string, std::shared_ptr<const LoadedKernel>> own_;  // by instantiation
+  std::vector<std::string> pending_;
+  GemmCase gemm_;
+  CallDesc call_;
+  int64_t out_bytes_ = 0;  // of d with its guard zones
+  int64_t checks_ = 0;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TESTS_GPU_GEMM_CHECKER_H_
