@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "manifest/expr_node.h"
@@ -87,6 +88,14 @@ Result Abs(Arguments arguments) {
   return value < 0 ? -value : value;
 }
 
+// The greatest common divisor of two positive numbers.
+Result Gcd(Arguments arguments) {
+  TW_ASSIGN_OR_RETURN(const int64_t a, IntAt(arguments, 0));
+  TW_ASSIGN_OR_RETURN(const int64_t b, IntAt(arguments, 1));
+  if (a <= 0 || b <= 0) return InvalidArgument("gcd of ", a, " and ", b);
+  return std::gcd(a, b);
+}
+
 // The common shape of two, aligned at the last axis, as in NumPy.
 Result Broadcast(Arguments arguments) {
   TW_ASSIGN_OR_RETURN(const Tuple* a, TupleAt(arguments, 0));
@@ -164,9 +173,11 @@ Result PooledExtent(Arguments arguments) {
     return InvalidArgument("kernel, stride and dilation must be positive");
   }
   const int64_t room = extent + 2 * padding - dilation * (kernel - 1) - 1;
-  if (room < 0) return InvalidArgument("the window does not fit extent ", extent);
-  int64_t windows = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+  const int64_t steps = room + (ceil_mode ? stride - 1 : 0);
+  if (steps < 0) return InvalidArgument("the window does not fit extent ", extent);
+  int64_t windows = steps / stride + 1;
   if (ceil_mode && (windows - 1) * stride >= extent + padding) --windows;
+  if (windows < 1) return InvalidArgument("no window starts in extent ", extent);
   return windows;
 }
 
@@ -190,13 +201,14 @@ Result Concat(Arguments arguments) {
 // is_int(a): the type of a parameter that may be an int or a float.
 Result IsInt(Arguments arguments) { return std::holds_alternative<int64_t>(arguments[0]); }
 
-constexpr std::array<ExprBuiltin, 14> kBuiltins = {{
+constexpr std::array<ExprBuiltin, 15> kBuiltins = {{
     {"len", 1, 1, Len},
     {"product", 1, 1, Product},
     {"ceil_div", 2, 2, CeilDiv},
     {"min", 1, 8, Extreme<true>},
     {"max", 1, 8, Extreme<false>},
     {"abs", 1, 1, Abs},
+    {"gcd", 2, 2, Gcd},
     {"broadcast", 2, 2, Broadcast},
     {"reduced_shape", 3, 3, ReducedShape},
     {"all_axes", 1, 1, AllAxes},

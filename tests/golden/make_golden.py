@@ -13,6 +13,7 @@ import sys
 import torch
 
 from elementwise_golden import elementwise_ops
+from pool_golden import pool_ops
 from reduction_golden import reduction_ops
 
 F = torch.nn.functional
@@ -164,6 +165,7 @@ def silu_and_mul_cases():
 
 OPS = {"GemmFwdOp": gemm_cases, "BmmFwdOp": bmm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
        "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case) | reduction_ops(case)
+OPS |= pool_ops(case)
 
 
 def main():

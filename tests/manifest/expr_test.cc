@@ -101,6 +101,8 @@ TEST(ExprTest, Values) {
       {"pooled_extent(4, 2, 2, 1, 1, true)", "3"},
       {"pooled_extent(7, 2, 3, 0, 1, true)", "3"},
       {"pooled_extent(7, 2, 3, 0, 1, false)", "2"},
+      {"pooled_extent(2, 3, 2, 0, 1, true)", "1"},
+      {"gcd(56, 6)", "2"},
       {"tuple(3)", "(3,)"},
       {"concat((1,), x.shape, ())", "(1, 2, 3, 5)"},
   };

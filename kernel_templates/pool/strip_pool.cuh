@@ -1,0 +1,316 @@
+// Pooling with small windows over a dense width: a thread makes a strip of neighbouring outputs
+// from the columns below them, which it reads in aligned pieces, row by row of the window.
+//
+// Config:
+//   Op, Element                    see pool_ops.cuh
+//   kKernelD, kKernelH, kKernelW   window
+//   kStrideW, kPaddingW, kDilationW
+//   kOutputs      outputs a strip; a power of two
+//   kVector       elements of the widest piece; divides kOutputs * kStrideW, the input's width and,
+//   in
+//                 bytes, the addresses of its rows
+//   kStore        outputs a store; divides the output's width and, in bytes, its rows' addresses
+//   kIndexStore   indices a store: 1 or 2
+//   kThreads, kWide, kStreaming
+#ifndef TILEWRIGHT_POOL_STRIP_POOL_CUH_
+#define TILEWRIGHT_POOL_STRIP_POOL_CUH_
+
+#include "device/cluster.cuh"
+#include "device/packed_max.cuh"
+#include "pool/pool_ops.cuh"
+
+namespace tilewright {
+
+__host__ __device__ constexpr int PowerAbove(int value) {
+  int power = 1;
+  while (power < value) power *= 2;
+  return power;
+}
+
+// The columns of a strip, from the strip's first output's stride position, in aligned pieces.
+template <class Config>
+struct StripPieces {
+  static constexpr int kMost = 64;
+  static constexpr int kSize = static_cast<int>(sizeof(typename Config::Element));
+  static constexpr int kVector = Config::kVector;
+  static constexpr int kLast = (Config::kOutputs - 1) * Config::kStrideW - Config::kPaddingW +
+                               (Config::kKernelW - 1) * Config::kDilationW;
+
+  int count = 0;
+  int words = 0;
+  int end = 0;  // after the last column
+  int column[kMost] = {};
+  int size[kMost] = {};  // elements
+  int word[kMost] = {};  // where the piece starts among the row's words
+
+  __host__ __device__ static constexpr int First() {
+    const int power = PowerAbove(Config::kPaddingW);
+    if (Config::kPaddingW == 0) return 0;
+    return power <= kVector ? -power : -((Config::kPaddingW + kVector - 1) / kVector * kVector);
+  }
+  __host__ __device__ constexpr StripPieces() {
+    int at = First();
+    while (at <= kLast) {
+      int piece = kVector;
+      while (at % piece != 0) piece /= 2;
+      while (piece / 2 >= kLast - at + 1) piece /= 2;
+      column[count] = at;
+      size[count] = piece;
+      word[count] = words;
+      words += piece * kSize < 4 ? 1 : piece * kSize / 4;
+      at += piece;
+      ++count;
+    }
+    end = at;
+  }
+};
+
+template <class Config>
+class StripPool {
+ public:
+  using Op = typename Config::Op;
+  using T = typename Config::Element;
+  using Params = PoolParams<Config::kWide>;
+  using Coordinate = typename Params::Coordinate;
+  using Index = typename Params::Index;
+  static constexpr int kSize = static_cast<int>(sizeof(T));
+  static constexpr int kOutputs = Config::kOutputs;
+  static constexpr StripPieces<Config> kPieces = {};
+  static constexpr int kFirst = StripPieces<Config>::First();
+  static constexpr int kColumns = kPieces.end - kFirst;
+  static constexpr int kWords = kPieces.words;
+  static constexpr int kRows = Config::kKernelD * Config::kKernelH;
+  // Rows in flight.
+  static constexpr int kBatch = Max(1, Min(kRows, 36 / kWords));
+  static constexpr CacheHint kHint =
+      Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
+  static_assert(kIsSame<ComputeType<T>, float>);
+  static_assert(IsPowerOfTwo(kOutputs) && IsPowerOfTwo(Config::kVector));
+  static_assert(kOutputs * Config::kStrideW % Config::kVector == 0 &&
+                Config::kVector * kSize <= 16);
+  static_assert(kOutputs % Config::kStore == 0 && Config::kStore * kSize <= 16);
+
+  __device__ __forceinline__ StripPool(const Params& p, Index index) : p_(p) {
+    Index at[kPoolDims];
+    Index rest = index;
+#pragma unroll
+    for (int d = 0; d < kPoolDims - 1; ++d) p.extent[d](rest, &rest, &at[d]);
+    at[kPoolDims - 1] = rest;
+    first_output_ = static_cast<Coordinate>(at[0]) * kOutputs;
+    column_ = first_output_ * Config::kStrideW;
+    for (int i = 1; i < kPoolSpatial; ++i) {
+      output_at_[i] = static_cast<Coordinate>(at[i]);
+      start_[i] = output_at_[i] * p.stride[i] - p.padding[i];
+    }
+    input_ = static_cast<const uint8_t*>(p.source) + static_cast<int64_t>(column_) * kSize;
+    output_ = static_cast<uint8_t*>(p.output) + static_cast<int64_t>(first_output_) * kSize;
+    indices_ = static_cast<uint8_t*>(p.indices) + static_cast<int64_t>(first_output_) * 8;
+#pragma unroll
+    for (int d = 1; d < kPoolDims; ++d) {
+      const int64_t where = static_cast<int64_t>(at[d]);
+      output_ += where * p.output_stride[d];
+      if constexpr (Op::kIndices) indices_ += where * p.indices_stride[d];
+      if (d >= kPoolSpatial) input_ += where * p.input_stride[d];
+    }
+  }
+
+  __device__ __forceinline__ void Run() {
+    Start();
+#pragma unroll
+    for (int first = 0; first < kRows; first += kBatch) {
+      uint32_t raw[kBatch][kWords];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (first + b < kRows) LoadRow(first + b, raw[b]);
+      }
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (first + b < kRows) TakeRow(first + b, raw[b]);
+      }
+    }
+    Finish();
+  }
+
+ private:
+  __device__ __forceinline__ Coordinate PositionOf(int axis, int row) const {
+    const int tap = axis == 1 ? row % Config::kKernelH : row / Config::kKernelH;
+    return start_[axis] + tap * p_.dilation[axis];
+  }
+  __device__ __forceinline__ void LoadRow(int row, uint32_t (&raw)[kWords]) const {
+    const Coordinate y = PositionOf(1, row);
+    const Coordinate z = PositionOf(2, row);
+    const bool inside = y >= 0 && y < p_.input[1] && z >= 0 && z < p_.input[2];
+    const uint8_t* address = input_ + y * p_.input_stride[1] + z * p_.input_stride[2];
+    StaticFor<kPieces.count>([&](auto index) {
+      constexpr int kPiece = decltype(index)::value;
+      constexpr int kBytes = kPieces.size[kPiece] * kSize;
+      constexpr int kAt = kPieces.column[kPiece];
+      const bool has = inside && column_ + kAt >= 0 && column_ + kAt < p_.input[0];
+      const Packet<kBytes> packet = LoadOrFill<Op, T, kBytes, kHint>(has, address + kAt * kSize);
+#pragma unroll
+      for (int w = 0; w < Packet<kBytes>::kWords; ++w) {
+        raw[kPieces.word[kPiece] + w] = packet.words[w];
+      }
+    });
+  }
+  // The columns' values of a row's words.
+  __device__ __forceinline__ static void Columns(const uint32_t (&raw)[kWords],
+                                                 float (&columns)[kColumns]) {
+    StaticFor<kPieces.count>([&](auto index) {
+      constexpr int kPiece = decltype(index)::value;
+      constexpr int kCount = kPieces.size[kPiece];
+      Packet<kCount * kSize> packet;
+#pragma unroll
+      for (int w = 0; w < Packet<kCount * kSize>::kWords; ++w) {
+        packet.words[w] = raw[kPieces.word[kPiece] + w];
+      }
+      float values[kCount];
+      Unpack<T>(packet, values);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) columns[kPieces.column[kPiece] - kFirst + i] = values[i];
+    });
+  }
+  // Column of tap `tap` of output `output` of the strip.
+  __device__ __forceinline__ static constexpr int ColumnOf(int output, int tap) {
+    return output * Config::kStrideW - Config::kPaddingW + tap * Config::kDilationW;
+  }
+
+  __device__ __forceinline__ void Start() {
+    if constexpr (Op::kAverage) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) sums_[c] = 0.0f;
+    } else if constexpr (Op::kIndices) {
+      Coordinate y = start_[1];
+      Coordinate z = start_[2];
+      while (y < 0) y += p_.dilation[1];
+      while (z < 0) z += p_.dilation[2];
+      const Coordinate row = (z * p_.input[1] + y) * p_.input[0];
+#pragma unroll
+      for (int o = 0; o < kOutputs; ++o) {
+        Coordinate x = column_ + ColumnOf(o, 0);
+        constexpr int kDilation = Config::kDilationW;
+        if (x < 0) x += (-x + kDilation - 1) / kDilation * kDilation;
+        best_[o] = {BitsToFloat(0xff800000), row + x};
+      }
+    } else {
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) words_[w] = PoolFill<Op, T>();
+    }
+  }
+
+  __device__ __forceinline__ void TakeRow(int row, const uint32_t (&raw)[kWords]) {
+    if constexpr (Op::kAverage || Op::kIndices) {
+      float columns[kColumns];
+      Columns(raw, columns);
+      if constexpr (Op::kAverage) {
+#pragma unroll
+        for (int c = 0; c < kColumns; ++c) sums_[c] += columns[c];
+      } else {
+        ChooseFrom(row, columns);
+      }
+    } else {
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) words_[w] = MaxNanWord<T>(words_[w], raw[w]);
+    }
+  }
+
+  // Rows and taps come in ascending order of position.
+  __device__ __forceinline__ void ChooseFrom(int row, const float (&columns)[kColumns]) {
+    const Coordinate base =
+        (PositionOf(2, row) * p_.input[1] + PositionOf(1, row)) * p_.input[0] + column_;
+#pragma unroll
+    for (int o = 0; o < kOutputs; ++o) {
+#pragma unroll
+      for (int tap = 0; tap < Config::kKernelW; ++tap) {
+        const float value = columns[ColumnOf(o, tap) - kFirst];
+        if (value > best_[o].value || value != value) best_[o] = {value, base + ColumnOf(o, tap)};
+      }
+    }
+  }
+
+  __device__ __forceinline__ void Finish() {
+    float y[kOutputs];
+    if constexpr (Op::kIndices) {
+#pragma unroll
+      for (int o = 0; o < kOutputs; ++o) y[o] = best_[o].value;
+      StoreIndices();
+    } else {
+      if constexpr (!Op::kAverage) Columns(words_, sums_);
+      PoolWindow<Coordinate> windows[kPoolSpatial];
+      if constexpr (Op::kAverage) {
+#pragma unroll
+        for (int i = 1; i < kPoolSpatial; ++i) windows[i] = WindowOf(i, output_at_[i]);
+      }
+#pragma unroll
+      for (int o = 0; o < kOutputs; ++o) {
+        y[o] = sums_[ColumnOf(o, 0) - kFirst];
+#pragma unroll
+        for (int tap = 1; tap < Config::kKernelW; ++tap) {
+          const float value = sums_[ColumnOf(o, tap) - kFirst];
+          y[o] = Op::kAverage ? y[o] + value : MaxNan(y[o], value);
+        }
+        if constexpr (Op::kAverage) {
+          windows[0] = WindowOf(0, first_output_ + o);
+          y[o] /= PoolDivisor(p_, windows);
+        }
+      }
+    }
+    StoreOutputs(y);
+  }
+  __device__ __forceinline__ PoolWindow<Coordinate> WindowOf(int axis, Coordinate at) const {
+    return FixedWindow(p_.input[axis], at, p_.kernel[axis], p_.stride[axis], p_.padding[axis],
+                       static_cast<Coordinate>(1));
+  }
+
+  __device__ __forceinline__ void StoreOutputs(const float (&y)[kOutputs]) const {
+    constexpr int kBytes = Config::kStore * kSize;
+#pragma unroll
+    for (int o = 0; o < kOutputs; o += Config::kStore) {
+      float part[Config::kStore];
+#pragma unroll
+      for (int i = 0; i < Config::kStore; ++i) part[i] = y[o + i];
+      StoreGlobalIf<kBytes, kHint>(first_output_ + o < p_.output_width, output_ + o * kSize,
+                                   Pack<T, kBytes>(part));
+    }
+  }
+  __device__ __forceinline__ void StoreIndices() const {
+    constexpr int kCount = Config::kIndexStore;
+#pragma unroll
+    for (int o = 0; o < kOutputs; o += kCount) {
+      Packet<8 * kCount> packet;
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        const int64_t at = best_[o + i].at;
+        packet.words[2 * i] = static_cast<uint32_t>(at);
+        packet.words[2 * i + 1] = static_cast<uint32_t>(at >> 32);
+      }
+      StoreGlobalIf<8 * kCount, kHint>(first_output_ + o < p_.output_width, indices_ + o * 8,
+                                       packet);
+    }
+  }
+
+  const Params& p_;
+  Coordinate first_output_;
+  Coordinate column_;                   // of the input, where the strip's pieces are counted from
+  Coordinate output_at_[kPoolSpatial];  // not [0]
+  Coordinate start_[kPoolSpatial];      // the window's first position; not [0]
+  const uint8_t* input_;                // at column_ of the plane's first row
+  uint8_t* output_;
+  uint8_t* indices_;
+  float sums_[kColumns];
+  uint32_t words_[kWords];
+  PoolBest<Coordinate> best_[kOutputs];
+};
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads)
+    StripPoolKernel(const __grid_constant__ PoolParams<Config::kWide> p) {
+  using Index = typename PoolParams<Config::kWide>::Index;
+  const Index index = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
+  WaitForPriorGrids();
+  if (index < p.count) StripPool<Config>(p, index).Run();
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_POOL_STRIP_POOL_CUH_

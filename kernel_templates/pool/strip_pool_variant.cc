@@ -1,0 +1,167 @@
+// Small windows over a dense width: strips of outputs, a thread each.
+#include <algorithm>
+#include <utility>
+
+#include "kernel_templates/pool/pool_recipe.h"
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
+// What the kernel unrolls: rows of a window, columns of a strip and taps of all.
+constexpr int64_t kMostRows = 16;
+constexpr int64_t kMostColumns = 48;
+constexpr int64_t kMostTaps = 256;
+// Fewer outputs than this leave threads idle unless strips are short.
+constexpr int64_t kFewOutputs = int64_t{1} << 18;
+
+int64_t LowestBit(int64_t value) { return value & -value; }
+
+struct Geometry {
+  int64_t outputs = 1;
+  int64_t threads = 128;
+  bool streaming = false;
+
+  int64_t vector(const PoolProblem& problem) const {
+    return std::min<int64_t>(problem.vector, LowestBit(outputs * problem.axes[0].stride));
+  }
+  int64_t columns(const PoolProblem& problem) const {
+    const PoolAxis& width = problem.axes[0];
+    return (outputs - 1) * width.stride + (width.kernel - 1) * width.dilation + 1;
+  }
+  int64_t strips(const PoolProblem& problem) const {
+    return (problem.axes[0].output + outputs - 1) / outputs;
+  }
+};
+
+Geometry GeometryOf(const Config& config) {
+  return {config.Get("outputs"), config.Get("threads"), config.Get("streaming") != 0};
+}
+
+int64_t RowsOf(const PoolProblem& problem) {
+  return problem.axes[1].kernel * problem.axes[2].kernel;
+}
+
+class StripPoolVariant : public Variant {
+ public:
+  explicit StripPoolVariant(const PoolOperator& op) : op_(op) {}
+  std::string_view name() const override { return "strips"; }
+
+  absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override {
+    TW_RETURN_IF_ERROR(RequireSm80(call, device));
+    const PoolProblem problem = PlanPool(op_, call);
+    if (problem.adaptive) return FailedPrecondition("windows are not all alike");
+    if (!problem.dense_width) return FailedPrecondition("the width is not dense");
+    Geometry g;
+    const PoolAxis& width = problem.axes[0];
+    // Each bound by itself first: products of large ones overflow.
+    if (problem.axes[1].kernel > kMostRows || problem.axes[2].kernel > kMostRows ||
+        width.kernel > kMostColumns || width.dilation > kMostColumns ||
+        width.stride > kMostColumns || RowsOf(problem) > kMostRows ||
+        g.columns(problem) > kMostColumns || RowsOf(problem) * width.kernel > kMostTaps) {
+      return FailedPrecondition("the window is too large to unroll");
+    }
+    if (problem.outputs() / g.threads >= kMaxGrid) {
+      return FailedPrecondition(problem.outputs(), " outputs need too large a grid");
+    }
+    return absl::OkStatus();
+  }
+  TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
+    return {std::string(name()),
+            {{"outputs", {1, 2, 4, 8}}, {"threads", {128, 256}}, {"streaming", {0, 1}}}};
+  }
+  absl::Status Legal(const CallDesc& call, const Config& config,
+                     const DeviceProfile&) const override {
+    const PoolProblem problem = PlanPool(op_, call);
+    const Geometry g = GeometryOf(config);
+    if (g.columns(problem) > kMostColumns && g.outputs > 1) {
+      return FailedPrecondition("a strip has ", g.columns(problem), " columns, expected at most ",
+                                kMostColumns);
+    }
+    const int64_t taps = RowsOf(problem) * problem.axes[0].kernel * g.outputs;
+    if (taps > kMostTaps && g.outputs > 1) {
+      return FailedPrecondition("a strip has ", taps, " taps, expected at most ", kMostTaps);
+    }
+    return absl::OkStatus();
+  }
+  double PredictUs(const CallDesc& call, const Config& config,
+                   const DeviceProfile& device) const override {
+    const PoolProblem problem = PlanPool(op_, call);
+    const Geometry g = GeometryOf(config);
+    MemoryModel model;
+    model.bytes = PoolBytes(problem, op_.indices);
+    model.threads = static_cast<double>(g.threads);
+    model.ctas =
+        static_cast<double>(problem.outputs()) / static_cast<double>(g.outputs * g.threads);
+    model.bytes_per_thread =
+        static_cast<double>(g.columns(problem) * RowsOf(problem)) * DTypeSize(problem.dtype) / 2;
+    return PredictMemoryUs(model, device);
+  }
+  Config Default(const CallDesc& call, const DeviceProfile& device) const override;
+  std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override;
+  absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
+                                 const DeviceProfile&) const override {
+    const PoolProblem problem = PlanPool(op_, call);
+    BoundCall bound;
+    if (problem.outputs() == 0) return bound;
+    const Geometry g = GeometryOf(config);
+    bound.launches.push_back(PoolLaunch(problem, op_.indices, g.strips(problem), 1, g.threads));
+    return bound;
+  }
+
+ private:
+  PoolOperator op_;
+};
+
+// The shortest strip that reads whole vectors; of few outputs, and where rows are not aligned, one
+// that leaves threads enough.
+Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
+  const PoolProblem problem = PlanPool(op_, call);
+  Config config{std::string(name()), {{"outputs", 1}, {"threads", 128}, {"streaming", 0}}};
+  const int64_t most = problem.outputs() < kFewOutputs || problem.vector < 4 ? 2 : 8;
+  for (int64_t outputs = 2; outputs <= most; outputs *= 2) {
+    if (GeometryOf(config).vector(problem) >= problem.vector && outputs > 2) break;
+    Config longer = config;
+    longer.values[0].second = outputs;
+    if (!Legal(call, longer, device).ok()) break;
+    config = longer;
+  }
+  return config;
+}
+
+std::vector<KernelSpec> StripPoolVariant::Kernels(const CallDesc& call,
+                                                  const Config& config) const {
+  const PoolProblem problem = PlanPool(op_, call);
+  const Geometry g = GeometryOf(config);
+  const PoolAxis& width = problem.axes[0];
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  KernelSpec spec;
+  spec.template_file = "pool/strip_pool.cuh";
+  spec.entry = "tilewright::StripPoolKernel";
+  spec.constants = {{"using Op", Cat("tilewright::", op_.op)},
+                    {"using Element", std::string(StorageTypeName(problem.dtype))},
+                    {"int kKernelD", Cat(problem.axes[2].kernel)},
+                    {"int kKernelH", Cat(problem.axes[1].kernel)},
+                    {"int kKernelW", Cat(width.kernel)},
+                    {"int kStrideW", Cat(width.stride)},
+                    {"int kPaddingW", Cat(width.padding)},
+                    {"int kDilationW", Cat(width.dilation)},
+                    {"int kOutputs", Cat(g.outputs)},
+                    {"int kVector", Cat(g.vector(problem))},
+                    {"int kStore", Cat(std::min<int64_t>(problem.store, g.outputs))},
+                    {"int kIndexStore", Cat(std::min<int64_t>(problem.index_store, g.outputs))},
+                    {"int kThreads", Cat(g.threads)},
+                    {"bool kWide", flag(problem.wide)},
+                    {"bool kStreaming", flag(g.streaming)}};
+  return {spec};
+}
+
+}  // namespace
+
+std::unique_ptr<Variant> MakeStripPoolVariant(const PoolOperator& op) {
+  return std::make_unique<StripPoolVariant>(op);
+}
+
+}  // namespace tilewright
