@@ -42,9 +42,9 @@ struct PoolParams {
   Coordinate stride[kPoolSpatial];
   Coordinate padding[kPoolSpatial];
   Coordinate dilation[kPoolSpatial];
-  FastDivmod<true> outputs[kPoolSpatial];  // adaptive windows only
-  long long divisor;                       // of averages; 0: a window's positions
-  int count_padding;                       // those up to extent + padding count as positions
+  FastDivmod<kWide> outputs[kPoolSpatial];  // adaptive windows only
+  long long divisor;                        // of averages; 0: a window's positions
+  int count_padding;                        // those up to extent + padding count as positions
 };
 
 }  // namespace tilewright

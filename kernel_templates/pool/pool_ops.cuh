@@ -4,6 +4,7 @@
 #define TILEWRIGHT_POOL_POOL_OPS_CUH_
 
 #include "device/ldst_if.cuh"
+#include "device/math.cuh"
 #include "device/nan_math.cuh"
 #include "pool/params.cuh"
 
@@ -50,6 +51,30 @@ __device__ __forceinline__ Packet<kBytes> LoadOrFill(bool inside, const void* ad
   return packet;
 }
 
+// Position `index` of the grid of outputs (or strips) along each axis; 0 along those beyond kAxes
+// and, where planes are one dim, the batch.
+template <class Config>
+struct PoolPlace {
+  using Params = PoolParams<Config::kWide>;
+  using Index = typename Params::Index;
+  static_assert(Config::kAxes >= 1 && Config::kAxes <= kPoolSpatial);
+  Index at[kPoolDims] = {};
+
+  __device__ __forceinline__ PoolPlace(const Params& p, Index index) {
+#pragma unroll
+    for (int d = 0; d < Config::kAxes; ++d) p.extent[d](index, &index, &at[d]);
+    if constexpr (Config::kPlaneDims > 1) {
+      p.extent[kPoolSpatial](index, &at[kPoolSpatial + 1], &at[kPoolSpatial]);
+    } else {
+      at[kPoolSpatial] = index;
+    }
+  }
+  // Whether an axis has more than position 0.
+  __device__ __forceinline__ static constexpr bool Has(int d) {
+    return d < kPoolSpatial ? d < Config::kAxes : d - kPoolSpatial < Config::kPlaneDims;
+  }
+};
+
 // The largest value so far and its position.
 template <class Coordinate>
 struct PoolBest {
@@ -88,13 +113,14 @@ __device__ __forceinline__ PoolWindow<Coordinate> FixedWindow(Coordinate extent,
 }
 
 // Output `at` of `outputs`.
-template <class Coordinate>
+template <bool kWide, class Coordinate>
 __device__ __forceinline__ PoolWindow<Coordinate> AdaptiveWindow(Coordinate extent, Coordinate at,
-                                                                 const FastDivmod<true>& outputs) {
-  const unsigned long long from = static_cast<unsigned long long>(at) * extent;
-  unsigned long long first;
-  unsigned long long last;
-  unsigned long long rest;
+                                                                 const FastDivmod<kWide>& outputs) {
+  using Index = typename PoolCoordinate<kWide>::Index;
+  const Index from = static_cast<Index>(at) * static_cast<Index>(extent);
+  Index first;
+  Index last;
+  Index rest;
   outputs(from, &first, &rest);
   outputs(from + extent - 1, &last, &rest);
   PoolWindow<Coordinate> window;
@@ -103,16 +129,18 @@ __device__ __forceinline__ PoolWindow<Coordinate> AdaptiveWindow(Coordinate exte
   return window;
 }
 
+// What a window counts for along one axis in the divisor of an average.
 template <class Params, class Coordinate>
-__device__ __forceinline__ float PoolDivisor(
-    const Params& p, const PoolWindow<Coordinate> (&windows)[kPoolSpatial]) {
-  if (p.divisor != 0) return static_cast<float>(p.divisor);
-  float positions = 1.0f;
-#pragma unroll
-  for (int i = 0; i < kPoolSpatial; ++i) {
-    positions *= static_cast<float>(p.count_padding ? windows[i].padded : windows[i].count);
-  }
-  return positions;
+__device__ __forceinline__ float PoolPositions(const Params& p,
+                                               const PoolWindow<Coordinate>& window) {
+  return static_cast<float>(p.count_padding ? window.padded : window.count);
+}
+// sum / divisor, correctly rounded but for the last bit and exact where the quotient is a number.
+__device__ __forceinline__ float Quotient(float sum, float divisor) {
+  const float inverse = RcpApprox(divisor);
+  const float first = sum * inverse;
+  const float rest = Fma(-first, divisor, sum);
+  return rest == rest ? Fma(rest, inverse, first) : first;  // of an infinity there is no rest
 }
 
 }  // namespace tilewright

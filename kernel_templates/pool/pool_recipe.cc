@@ -52,11 +52,32 @@ std::array<int64_t, kPoolDims> StridesOf(const TensorDesc& desc) {
   return strides;
 }
 
+// Makes batch and channels one dim where every operand strides evenly through both.
+void MergePlanes(bool indices, PoolProblem* problem) {
+  const auto even = [&](const std::array<int64_t, kPoolDims>& strides) {
+    int64_t next = 0;
+    return !__builtin_mul_overflow(strides[3], problem->channels, &next) && strides[4] == next;
+  };
+  int64_t planes = 0;
+  if (__builtin_mul_overflow(problem->channels, problem->batch, &planes)) return;
+  const bool merges = even(problem->input_stride) && even(problem->output_stride) &&
+                      (!indices || even(problem->indices_stride));
+  if (problem->batch != 1 && !merges) return;
+  problem->one_plane_dim = true;
+  problem->channels = planes;
+  problem->batch = 1;
+}
+
 bool NeedsWide(const PoolProblem& problem) {
   int64_t plane = 1;
   for (const PoolAxis& axis : problem.axes) {
     if (axis.input + 2 * axis.padding > kNarrowLimit) return true;
     if (__builtin_mul_overflow(plane, axis.input, &plane) || plane > kNarrowLimit) return true;
+    int64_t from = 0;  // of adaptive windows
+    if (!problem.adaptive) continue;
+    if (__builtin_mul_overflow(axis.input, axis.output + 1, &from) || from > kNarrowLimit) {
+      return true;
+    }
   }
   int64_t threads = 0;
   return __builtin_mul_overflow(problem.outputs(), kLanes, &threads) || threads > kNarrowLimit;
@@ -73,7 +94,7 @@ class PoolRecipe : public Recipe {
 
   std::span<const ProblemField> fields() const override {
     using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 12> fields = {{{"outputs", Kind::kBucket},
+    static const std::array<ProblemField, 13> fields = {{{"outputs", Kind::kBucket},
                                                          {"kernel_d", Kind::kExact},
                                                          {"kernel_h", Kind::kExact},
                                                          {"kernel_w", Kind::kExact},
@@ -84,6 +105,7 @@ class PoolRecipe : public Recipe {
                                                          {"vector", Kind::kClass},
                                                          {"store", Kind::kClass},
                                                          {"index_store", Kind::kClass},
+                                                         {"one_plane_dim", Kind::kClass},
                                                          {"wide", Kind::kClass}}};
     return fields;
   }
@@ -105,6 +127,7 @@ class PoolRecipe : public Recipe {
             problem.vector,
             problem.store,
             problem.index_store,
+            problem.one_plane_dim,
             problem.wide};
   }
   std::span<const Variant* const> variants() const override { return variants_; }
@@ -142,7 +165,7 @@ void FillLaunch(const PoolProblem& problem, bool indices, int64_t width, Launch*
     p.stride[i] = static_cast<Coordinate>(axis.stride);
     p.padding[i] = static_cast<Coordinate>(axis.padding);
     p.dilation[i] = static_cast<Coordinate>(axis.dilation);
-    p.outputs[i] = MakeFastDivmod<true>(static_cast<unsigned long long>(axis.output));
+    p.outputs[i] = MakeFastDivmod<kWide>(static_cast<unsigned long long>(axis.output));
   }
   p.divisor = problem.divisor;
   p.count_padding = problem.count_padding ? 1 : 0;
@@ -198,6 +221,8 @@ PoolProblem PlanPool(const PoolOperator& op, const CallDesc& call) {
       problem.index_store = WidestAccess(call.operands[2], problem.indices_stride);
     }
   }
+  problem.spatial = spatial;
+  MergePlanes(op.indices, &problem);
   problem.wide = NeedsWide(problem);
   return problem;
 }

@@ -43,6 +43,8 @@ struct PoolProblem {
   std::array<int64_t, kPoolDims> input_stride{};
   std::array<int64_t, kPoolDims> output_stride{};
   std::array<int64_t, kPoolDims> indices_stride{};
+  int spatial = 1;             // axes that the input has
+  bool one_plane_dim = false;  // batch and channels are one dim, under `channels`
   int64_t divisor = 0;
   bool count_padding = false;
   bool adaptive = false;

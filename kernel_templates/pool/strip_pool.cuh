@@ -11,6 +11,8 @@
 //                 bytes, the addresses of its rows
 //   kStore        outputs a store; divides the output's width and, in bytes, its rows' addresses
 //   kIndexStore   indices a store: 1 or 2
+//   kAxes         spatial axes
+//   kPlaneDims    1: batch and channels are numbered as one; else 2
 //   kThreads, kWide, kStreaming
 #ifndef TILEWRIGHT_POOL_STRIP_POOL_CUH_
 #define TILEWRIGHT_POOL_STRIP_POOL_CUH_
@@ -91,23 +93,21 @@ class StripPool {
   static_assert(kOutputs % Config::kStore == 0 && Config::kStore * kSize <= 16);
 
   __device__ __forceinline__ StripPool(const Params& p, Index index) : p_(p) {
-    Index at[kPoolDims];
-    Index rest = index;
-#pragma unroll
-    for (int d = 0; d < kPoolDims - 1; ++d) p.extent[d](rest, &rest, &at[d]);
-    at[kPoolDims - 1] = rest;
-    first_output_ = static_cast<Coordinate>(at[0]) * kOutputs;
+    const PoolPlace<Config> place(p, index);
+    first_output_ = static_cast<Coordinate>(place.at[0]) * kOutputs;
     column_ = first_output_ * Config::kStrideW;
+#pragma unroll
     for (int i = 1; i < kPoolSpatial; ++i) {
-      output_at_[i] = static_cast<Coordinate>(at[i]);
-      start_[i] = output_at_[i] * p.stride[i] - p.padding[i];
+      output_at_[i] = static_cast<Coordinate>(place.at[i]);
+      start_[i] = place.Has(i) ? output_at_[i] * p.stride[i] - p.padding[i] : 0;
     }
     input_ = static_cast<const uint8_t*>(p.source) + static_cast<int64_t>(column_) * kSize;
     output_ = static_cast<uint8_t*>(p.output) + static_cast<int64_t>(first_output_) * kSize;
     indices_ = static_cast<uint8_t*>(p.indices) + static_cast<int64_t>(first_output_) * 8;
 #pragma unroll
     for (int d = 1; d < kPoolDims; ++d) {
-      const int64_t where = static_cast<int64_t>(at[d]);
+      if (!place.Has(d)) continue;
+      const int64_t where = static_cast<int64_t>(place.at[d]);
       output_ += where * p.output_stride[d];
       if constexpr (Op::kIndices) indices_ += where * p.indices_stride[d];
       if (d >= kPoolSpatial) input_ += where * p.input_stride[d];
@@ -134,13 +134,21 @@ class StripPool {
  private:
   __device__ __forceinline__ Coordinate PositionOf(int axis, int row) const {
     const int tap = axis == 1 ? row % Config::kKernelH : row / Config::kKernelH;
-    return start_[axis] + tap * p_.dilation[axis];
+    return axis < Config::kAxes ? start_[axis] + tap * p_.dilation[axis] : 0;
   }
   __device__ __forceinline__ void LoadRow(int row, uint32_t (&raw)[kWords]) const {
     const Coordinate y = PositionOf(1, row);
     const Coordinate z = PositionOf(2, row);
-    const bool inside = y >= 0 && y < p_.input[1] && z >= 0 && z < p_.input[2];
-    const uint8_t* address = input_ + y * p_.input_stride[1] + z * p_.input_stride[2];
+    bool inside = true;
+    const uint8_t* address = input_;
+    if constexpr (Config::kAxes > 1) {
+      inside = y >= 0 && y < p_.input[1];
+      address += y * p_.input_stride[1];
+    }
+    if constexpr (Config::kAxes > 2) {
+      inside = inside && z >= 0 && z < p_.input[2];
+      address += z * p_.input_stride[2];
+    }
     StaticFor<kPieces.count>([&](auto index) {
       constexpr int kPiece = decltype(index)::value;
       constexpr int kBytes = kPieces.size[kPiece] * kSize;
@@ -182,8 +190,12 @@ class StripPool {
     } else if constexpr (Op::kIndices) {
       Coordinate y = start_[1];
       Coordinate z = start_[2];
-      while (y < 0) y += p_.dilation[1];
-      while (z < 0) z += p_.dilation[2];
+      if constexpr (Config::kAxes > 1) {
+        while (y < 0) y += p_.dilation[1];
+      }
+      if constexpr (Config::kAxes > 2) {
+        while (z < 0) z += p_.dilation[2];
+      }
       const Coordinate row = (z * p_.input[1] + y) * p_.input[0];
 #pragma unroll
       for (int o = 0; o < kOutputs; ++o) {
@@ -236,10 +248,10 @@ class StripPool {
       StoreIndices();
     } else {
       if constexpr (!Op::kAverage) Columns(words_, sums_);
-      PoolWindow<Coordinate> windows[kPoolSpatial];
+      const bool fixed = Op::kAverage && p_.divisor != 0;
+      float rows = 1.0f;
       if constexpr (Op::kAverage) {
-#pragma unroll
-        for (int i = 1; i < kPoolSpatial; ++i) windows[i] = WindowOf(i, output_at_[i]);
+        rows = fixed ? static_cast<float>(p_.divisor) : RowsOfWindow();
       }
 #pragma unroll
       for (int o = 0; o < kOutputs; ++o) {
@@ -250,16 +262,21 @@ class StripPool {
           y[o] = Op::kAverage ? y[o] + value : MaxNan(y[o], value);
         }
         if constexpr (Op::kAverage) {
-          windows[0] = WindowOf(0, first_output_ + o);
-          y[o] /= PoolDivisor(p_, windows);
+          y[o] = Quotient(y[o], fixed ? rows : rows * PositionsOf(0, first_output_ + o));
         }
       }
     }
     StoreOutputs(y);
   }
-  __device__ __forceinline__ PoolWindow<Coordinate> WindowOf(int axis, Coordinate at) const {
-    return FixedWindow(p_.input[axis], at, p_.kernel[axis], p_.stride[axis], p_.padding[axis],
-                       static_cast<Coordinate>(1));
+  __device__ __forceinline__ float RowsOfWindow() const {
+    float rows = 1.0f;
+    if constexpr (Config::kAxes > 1) rows *= PositionsOf(1, output_at_[1]);
+    if constexpr (Config::kAxes > 2) rows *= PositionsOf(2, output_at_[2]);
+    return rows;
+  }
+  __device__ __forceinline__ float PositionsOf(int axis, Coordinate at) const {
+    return PoolPositions(p_, FixedWindow(p_.input[axis], at, p_.kernel[axis], p_.stride[axis],
+                                         p_.padding[axis], static_cast<Coordinate>(1)));
   }
 
   __device__ __forceinline__ void StoreOutputs(const float (&y)[kOutputs]) const {

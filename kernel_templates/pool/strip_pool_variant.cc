@@ -152,6 +152,8 @@ std::vector<KernelSpec> StripPoolVariant::Kernels(const CallDesc& call,
                     {"int kVector", Cat(g.vector(problem))},
                     {"int kStore", Cat(std::min<int64_t>(problem.store, g.outputs))},
                     {"int kIndexStore", Cat(std::min<int64_t>(problem.index_store, g.outputs))},
+                    {"int kAxes", Cat(problem.spatial)},
+                    {"int kPlaneDims", Cat(problem.one_plane_dim ? 1 : 2)},
                     {"int kThreads", Cat(g.threads)},
                     {"bool kWide", flag(problem.wide)},
                     {"bool kStreaming", flag(g.streaming)}};

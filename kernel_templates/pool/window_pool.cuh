@@ -6,6 +6,8 @@
 //   kAdaptive        windows are fractions of the input
 //   kLanesW, kLanesH lanes of a window along its width and its height; powers of two
 //   kColumns, kRows  positions that a lane loads before it uses the first
+//   kAxes            spatial axes
+//   kPlaneDims       1: batch and channels are numbered as one; else 2
 //   kThreads, kWide
 #ifndef TILEWRIGHT_POOL_WINDOW_POOL_CUH_
 #define TILEWRIGHT_POOL_WINDOW_POOL_CUH_
@@ -35,34 +37,38 @@ class WindowPool {
     lane_h_ = threadIdx.x / Config::kLanesW % Config::kLanesH;
     const Index thread = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
     exists_ = thread / kLanes < p.count;
-    Index rest = exists_ ? thread / kLanes : 0;
-    Index at[kPoolDims];
-#pragma unroll
-    for (int d = 0; d < kPoolDims - 1; ++d) p.extent[d](rest, &rest, &at[d]);
-    at[kPoolDims - 1] = rest;
+    const PoolPlace<Config> place(p, exists_ ? thread / kLanes : 0);
     int64_t input = 0;
     output_ = 0;
     indices_ = 0;
 #pragma unroll
     for (int d = 0; d < kPoolDims; ++d) {
-      const int64_t where = static_cast<int64_t>(at[d]);
+      if (!place.Has(d)) continue;
+      const int64_t where = static_cast<int64_t>(place.at[d]);
       output_ += where * p.output_stride[d];
       if constexpr (Op::kIndices) indices_ += where * p.indices_stride[d];
       if (d >= kPoolSpatial) input += where * p.input_stride[d];
     }
+    Coordinate step = 1;
 #pragma unroll
     for (int i = 0; i < kPoolSpatial; ++i) {
-      const Coordinate where = static_cast<Coordinate>(at[i]);
+      windows_[i] = {0, 1, 1};
+      tap_step_[i] = 0;
+      tap_stride_[i] = 0;
+      if (!place.Has(i)) continue;
+      const Coordinate where = static_cast<Coordinate>(place.at[i]);
+      const Coordinate dilation = Config::kAdaptive ? 1 : p.dilation[i];
       if constexpr (Config::kAdaptive) {
         windows_[i] = AdaptiveWindow(p.input[i], where, p.outputs[i]);
-        step_[i] = 1;
       } else {
         windows_[i] =
-            FixedWindow(p.input[i], where, p.kernel[i], p.stride[i], p.padding[i], p.dilation[i]);
-        step_[i] = p.dilation[i];
+            FixedWindow(p.input[i], where, p.kernel[i], p.stride[i], p.padding[i], dilation);
       }
       input += static_cast<int64_t>(windows_[i].first) * p.input_stride[i];
-      tap_stride_[i] = static_cast<int64_t>(step_[i]) * p.input_stride[i];
+      tap_stride_[i] = static_cast<int64_t>(dilation) * p.input_stride[i];
+      origin_ += windows_[i].first * step;
+      tap_step_[i] = dilation * step;
+      step *= p.input[i];
     }
     input_ = static_cast<const uint8_t*>(p.source) + input;
   }
@@ -79,7 +85,7 @@ class WindowPool {
     }
     Reduce(sum, best);
     if (!exists_ || lane_w_ != 0 || lane_h_ != 0) return;
-    const float y[1] = {Op::kAverage ? sum / PoolDivisor(p_, windows_) : best.value};
+    const float y[1] = {Op::kAverage ? Quotient(sum, Divisor()) : best.value};
     StoreGlobal<kSize>(static_cast<uint8_t*>(p_.output) + output_, Pack<T, kSize>(y));
     if constexpr (Op::kIndices) {
       const int64_t at = best.at;
@@ -92,11 +98,15 @@ class WindowPool {
   static constexpr int kColumnStep = Config::kLanesW * Config::kColumns;
   static constexpr int kRowStep = Config::kLanesH * Config::kRows;
 
+  __device__ __forceinline__ float Divisor() const {
+    if (p_.divisor != 0) return static_cast<float>(p_.divisor);
+    return PoolPositions(p_, windows_[0]) * PoolPositions(p_, windows_[1]) *
+           PoolPositions(p_, windows_[2]);
+  }
+
   // Of a tap in the flattened spatial axes.
   __device__ __forceinline__ Coordinate PositionOf(Coordinate z, Coordinate y, Coordinate x) const {
-    const Coordinate row =
-        (windows_[2].first + z * step_[2]) * p_.input[1] + (windows_[1].first + y * step_[1]);
-    return row * p_.input[0] + (windows_[0].first + x * step_[0]);
+    return origin_ + z * tap_step_[2] + y * tap_step_[1] + x * tap_step_[0];
   }
 
   // The lane's batch of taps at (z, y, x) and on.
@@ -137,10 +147,11 @@ class WindowPool {
     const bool nan = best.value != best.value;
     const bool other_nan = other.value != other.value;
     const bool later = other.at > best.at;
-    const bool take =
-        other_nan ? !nan || later
-                  : !nan && (other.value > best.value || (other.value == best.value && !later));
-    if (take) best = other;
+    // Without branches.
+    const bool larger = (other.value > best.value) | ((other.value == best.value) & !later);
+    const bool take = (other_nan & (!nan | later)) | (!other_nan & !nan & larger);
+    best.value = take ? other.value : best.value;
+    best.at = take ? other.at : best.at;
   }
 
   __device__ __forceinline__ static void Reduce(float& sum, Best& best) {
@@ -161,7 +172,8 @@ class WindowPool {
   int lane_h_;
   bool exists_;
   PoolWindow<Coordinate> windows_[kPoolSpatial];
-  Coordinate step_[kPoolSpatial];
+  Coordinate origin_ = 0;              // position of the first tap in the flattened spatial axes
+  Coordinate tap_step_[kPoolSpatial];  // positions from a tap to the next
   int64_t tap_stride_[kPoolSpatial];
   const uint8_t* input_;
   int64_t output_;
@@ -169,7 +181,7 @@ class WindowPool {
 };
 
 template <class Config>
-__global__ void __launch_bounds__(Config::kThreads)
+__global__ void __launch_bounds__(Config::kThreads, 1)
     WindowPoolKernel(const __grid_constant__ PoolParams<Config::kWide> p) {
   WaitForPriorGrids();
   WindowPool<Config>(p).Run();

@@ -53,6 +53,8 @@ std::vector<KernelSpec> KernelsOf(const PoolOperator& op, const PoolProblem& pro
                     {"int kLanesH", Cat(g.lanes_h)},
                     {"int kColumns", Cat(g.columns)},
                     {"int kRows", Cat(g.rows)},
+                    {"int kAxes", Cat(problem.spatial)},
+                    {"int kPlaneDims", Cat(problem.one_plane_dim ? 1 : 2)},
                     {"int kThreads", Cat(g.threads)},
                     {"bool kWide", flag(wide)}};
   return {spec};
@@ -175,16 +177,21 @@ class PortablePoolVariant : public Variant {
     return {std::string(name()), {{"threads", kPortableThreads}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config&) const override {
-    return KernelsOf(op_, PlanPool(op_, call), Geometry(), true);
+    return KernelsOf(op_, AnyLayout(PlanPool(op_, call)), Geometry(), true);
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config&,
                                  const DeviceProfile&) const override {
-    PoolProblem problem = PlanPool(op_, call);
-    problem.wide = true;
-    return BindGeometry(op_, problem, Geometry());
+    return BindGeometry(op_, AnyLayout(PlanPool(op_, call)), Geometry());
   }
 
  private:
+  // For the kernel that serves all.
+  static PoolProblem AnyLayout(PoolProblem problem) {
+    problem.wide = true;
+    problem.spatial = kPoolSpatial;
+    problem.one_plane_dim = false;
+    return problem;
+  }
   PoolOperator op_;
 };
 
