@@ -1,4 +1,4 @@
-// Exchange of values of several words between the lanes of a warp.
+// Exchange of values of several words between the lanes of a warp, and their barrier.
 #ifndef TILEWRIGHT_DEVICE_SHUFFLE_CUH_
 #define TILEWRIGHT_DEVICE_SHUFFLE_CUH_
 
@@ -13,6 +13,11 @@ __device__ __forceinline__ uint32_t ShuffleUpBits(uint32_t value, int delta) {
                : "=r"(result)
                : "r"(value), "r"(delta));
   return result;
+}
+
+// bar.warp.sync (orders the lanes' shared memory accesses): sm_80. Warp: every lane takes part.
+__device__ __forceinline__ void WarpBarrier() {
+  asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
 // f(word) of each 32-bit word of a trivially copyable value.

@@ -68,6 +68,25 @@ void MergePlanes(bool indices, PoolProblem* problem) {
   problem->batch = 1;
 }
 
+// Makes width and height one axis where a window is all of both and they lie side by side.
+void MergeWindow(PoolProblem* problem) {
+  PoolAxis& width = problem->axes[0];
+  PoolAxis& height = problem->axes[1];
+  const auto is_whole = [](const PoolAxis& axis) {
+    return axis.output == 1 && axis.kernel == axis.input && axis.padding == 0 && axis.dilation == 1;
+  };
+  int64_t next = 0;
+  int64_t positions = 0;
+  if (problem->spatial != 2 || !is_whole(width) || !is_whole(height)) return;
+  if (__builtin_mul_overflow(problem->input_stride[0], width.input, &next)) return;
+  if (__builtin_mul_overflow(width.input, height.input, &positions)) return;
+  if (problem->input_stride[1] != next || positions > kNarrowLimit) return;
+  width.input = width.kernel = positions;
+  height = PoolAxis();
+  problem->input_stride[1] = 0;
+  problem->spatial = 1;
+}
+
 bool NeedsWide(const PoolProblem& problem) {
   int64_t plane = 1;
   for (const PoolAxis& axis : problem.axes) {
@@ -222,6 +241,7 @@ PoolProblem PlanPool(const PoolOperator& op, const CallDesc& call) {
     }
   }
   problem.spatial = spatial;
+  MergeWindow(&problem);
   MergePlanes(op.indices, &problem);
   problem.wide = NeedsWide(problem);
   return problem;

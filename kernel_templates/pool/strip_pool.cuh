@@ -11,6 +11,7 @@
 //                 bytes, the addresses of its rows
 //   kStore        outputs a store; divides the output's width and, in bytes, its rows' addresses
 //   kIndexStore   indices a store: 1 or 2
+//   kGather       a warp exchanges its outputs, so that each store's lanes lie side by side
 //   kAxes         spatial axes
 //   kPlaneDims    1: batch and channels are numbered as one; else 2
 //   kThreads, kWide, kStreaming
@@ -19,6 +20,7 @@
 
 #include "device/cluster.cuh"
 #include "device/packed_max.cuh"
+#include "device/shuffle.cuh"
 #include "pool/pool_ops.cuh"
 
 namespace tilewright {
@@ -84,6 +86,9 @@ class StripPool {
   static constexpr int kRows = Config::kKernelD * Config::kKernelH;
   // Rows in flight.
   static constexpr int kBatch = Max(1, Min(kRows, 36 / kWords));
+  // Indices are found column by column first, which windows side by side share.
+  static constexpr bool kByColumns = Op::kIndices && kRows >= 3;
+  static constexpr uint32_t kNoRow = kSize == 4 ? 0x7fff : 0x7fff7fff;  // of a column outside
   static constexpr CacheHint kHint =
       Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
   static_assert(kIsSame<ComputeType<T>, float>);
@@ -92,7 +97,15 @@ class StripPool {
                 Config::kVector * kSize <= 16);
   static_assert(kOutputs % Config::kStore == 0 && Config::kStore * kSize <= 16);
 
-  __device__ __forceinline__ StripPool(const Params& p, Index index) : p_(p) {
+  // What a warp exchanges.
+  struct alignas(16) Storage {
+    float values[kOutputs * kWarpSize];
+    Coordinate at[Op::kIndices ? kOutputs * kWarpSize : 1];
+  };
+
+  // Where the strip does not exist, `index` is of one that does; nothing is stored.
+  __device__ __forceinline__ StripPool(const Params& p, Index index, bool exists)
+      : p_(p), exists_(exists) {
     const PoolPlace<Config> place(p, index);
     first_output_ = static_cast<Coordinate>(place.at[0]) * kOutputs;
     column_ = first_output_ * Config::kStrideW;
@@ -112,9 +125,15 @@ class StripPool {
       if constexpr (Op::kIndices) indices_ += where * p.indices_stride[d];
       if (d >= kPoolSpatial) input_ += where * p.input_stride[d];
     }
+#pragma unroll
+    for (int i = 1; i < kPoolSpatial; ++i) {
+      if (!place.Has(i)) continue;
+      input_ += start_[i] * p.input_stride[i];
+      tap_stride_[i] = p.dilation[i] * p.input_stride[i];
+    }
   }
 
-  __device__ __forceinline__ void Run() {
+  __device__ __forceinline__ void Run(Storage* storage) {
     Start();
 #pragma unroll
     for (int first = 0; first < kRows; first += kBatch) {
@@ -128,7 +147,7 @@ class StripPool {
         if (first + b < kRows) TakeRow(first + b, raw[b]);
       }
     }
-    Finish();
+    Finish(storage);
   }
 
  private:
@@ -136,24 +155,26 @@ class StripPool {
     const int tap = axis == 1 ? row % Config::kKernelH : row / Config::kKernelH;
     return axis < Config::kAxes ? start_[axis] + tap * p_.dilation[axis] : 0;
   }
+  // One comparison: negative positions are large.
+  __device__ __forceinline__ bool Inside(int axis, Coordinate at) const {
+    return static_cast<Index>(at) < static_cast<Index>(p_.input[axis]);
+  }
   __device__ __forceinline__ void LoadRow(int row, uint32_t (&raw)[kWords]) const {
-    const Coordinate y = PositionOf(1, row);
-    const Coordinate z = PositionOf(2, row);
     bool inside = true;
     const uint8_t* address = input_;
     if constexpr (Config::kAxes > 1) {
-      inside = y >= 0 && y < p_.input[1];
-      address += y * p_.input_stride[1];
+      inside = Inside(1, PositionOf(1, row));
+      address += row % Config::kKernelH * tap_stride_[1];
     }
     if constexpr (Config::kAxes > 2) {
-      inside = inside && z >= 0 && z < p_.input[2];
-      address += z * p_.input_stride[2];
+      inside = inside && Inside(2, PositionOf(2, row));
+      address += row / Config::kKernelH * tap_stride_[2];
     }
     StaticFor<kPieces.count>([&](auto index) {
       constexpr int kPiece = decltype(index)::value;
       constexpr int kBytes = kPieces.size[kPiece] * kSize;
       constexpr int kAt = kPieces.column[kPiece];
-      const bool has = inside && column_ + kAt >= 0 && column_ + kAt < p_.input[0];
+      const bool has = inside && Inside(0, column_ + kAt);
       const Packet<kBytes> packet = LoadOrFill<Op, T, kBytes, kHint>(has, address + kAt * kSize);
 #pragma unroll
       for (int w = 0; w < Packet<kBytes>::kWords; ++w) {
@@ -187,31 +208,66 @@ class StripPool {
     if constexpr (Op::kAverage) {
 #pragma unroll
       for (int c = 0; c < kColumns; ++c) sums_[c] = 0.0f;
-    } else if constexpr (Op::kIndices) {
-      Coordinate y = start_[1];
-      Coordinate z = start_[2];
-      if constexpr (Config::kAxes > 1) {
-        while (y < 0) y += p_.dilation[1];
-      }
-      if constexpr (Config::kAxes > 2) {
-        while (z < 0) z += p_.dilation[2];
-      }
-      const Coordinate row = (z * p_.input[1] + y) * p_.input[0];
-#pragma unroll
-      for (int o = 0; o < kOutputs; ++o) {
-        Coordinate x = column_ + ColumnOf(o, 0);
-        constexpr int kDilation = Config::kDilationW;
-        if (x < 0) x += (-x + kDilation - 1) / kDilation * kDilation;
-        best_[o] = {BitsToFloat(0xff800000), row + x};
-      }
+    } else if constexpr (Op::kIndices && !kByColumns) {
+      StartBest();
     } else {
 #pragma unroll
       for (int w = 0; w < kWords; ++w) words_[w] = PoolFill<Op, T>();
+      if constexpr (kByColumns) StartRows();
     }
   }
 
+  // The first position that is not before the input: what stands where all are -inf.
+  __device__ __forceinline__ void StartBest() {
+    Coordinate y = start_[1];
+    Coordinate z = start_[2];
+    if constexpr (Config::kAxes > 1) {
+      while (y < 0) y += p_.dilation[1];
+    }
+    if constexpr (Config::kAxes > 2) {
+      while (z < 0) z += p_.dilation[2];
+    }
+    const Coordinate row = (z * p_.input[1] + y) * p_.input[0];
+#pragma unroll
+    for (int o = 0; o < kOutputs; ++o) {
+      Coordinate x = column_ + ColumnOf(o, 0);
+      constexpr int kDilation = Config::kDilationW;
+      if (x < 0) x += (-x + kDilation - 1) / kDilation * kDilation;
+      best_[o] = {BitsToFloat(0xff800000), row + x};
+    }
+  }
+  // The same as rows of the window, of each column.
+  __device__ __forceinline__ void StartRows() {
+    uint32_t row = 0;
+    if constexpr (Config::kAxes > 1) {
+      for (Coordinate y = start_[1]; y < 0; y += p_.dilation[1]) row += 1;
+    }
+    if constexpr (Config::kAxes > 2) {
+      for (Coordinate z = start_[2]; z < 0; z += p_.dilation[2]) row += Config::kKernelH;
+    }
+    StaticFor<kPieces.count>([&](auto index) {
+      constexpr int kPiece = decltype(index)::value;
+      constexpr int kPieceWords = Max(1, kPieces.size[kPiece] * kSize / 4);
+      const Coordinate at = column_ + kPieces.column[kPiece];
+      const uint32_t mark = Inside(0, at) ? RowMark(row) : kNoRow;
+#pragma unroll
+      for (int w = 0; w < kPieceWords; ++w) rows_[kPieces.word[kPiece] + w] = mark;
+    });
+  }
+  // A row's number in each value of a word.
+  __device__ __forceinline__ static uint32_t RowMark(uint32_t row) {
+    return kSize == 4 ? row : row * 0x10001;
+  }
+
   __device__ __forceinline__ void TakeRow(int row, const uint32_t (&raw)[kWords]) {
-    if constexpr (Op::kAverage || Op::kIndices) {
+    if constexpr (kByColumns) {
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) {
+        const uint32_t greater = GreaterWord<T>(raw[w], words_[w]);
+        rows_[w] = (greater & RowMark(row)) | (~greater & rows_[w]);
+        words_[w] = MaxNanWord<T>(words_[w], raw[w]);
+      }
+    } else if constexpr (Op::kAverage || Op::kIndices) {
       float columns[kColumns];
       Columns(raw, columns);
       if constexpr (Op::kAverage) {
@@ -228,8 +284,7 @@ class StripPool {
 
   // Rows and taps come in ascending order of position.
   __device__ __forceinline__ void ChooseFrom(int row, const float (&columns)[kColumns]) {
-    const Coordinate base =
-        (PositionOf(2, row) * p_.input[1] + PositionOf(1, row)) * p_.input[0] + column_;
+    const Coordinate base = RowStart(row) + column_;
 #pragma unroll
     for (int o = 0; o < kOutputs; ++o) {
 #pragma unroll
@@ -240,12 +295,63 @@ class StripPool {
     }
   }
 
-  __device__ __forceinline__ void Finish() {
+  // The best of each output's columns.
+  __device__ __forceinline__ void ChooseAcross() {
+    float values[kColumns];
+    Columns(words_, values);
+    bool nan = false;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) nan |= values[c] != values[c];
+    StartBest();
+    if (nan) return Rescan();
+    uint32_t rows[kColumns];
+    StaticFor<kPieces.count>([&](auto index) {
+      constexpr int kPiece = decltype(index)::value;
+#pragma unroll
+      for (int i = 0; i < kPieces.size[kPiece]; ++i) {
+        const uint32_t word = rows_[kPieces.word[kPiece] + i * kSize / 4];
+        rows[kPieces.column[kPiece] - kFirst + i] = word >> (8 * (i * kSize % 4)) & 0x7fff;
+      }
+    });
+#pragma unroll
+    for (int o = 0; o < kOutputs; ++o) {
+      int column = ColumnOf(o, 0);
+      float value = values[column - kFirst];
+      uint32_t row = rows[column - kFirst];
+#pragma unroll
+      for (int tap = 1; tap < Config::kKernelW; ++tap) {
+        const int other = ColumnOf(o, tap) - kFirst;
+        const bool earlier = (values[other] == value) & (rows[other] < row);
+        const bool take = (values[other] > value) | earlier;
+        column = take ? other + kFirst : column;
+        value = take ? values[other] : value;
+        row = take ? rows[other] : row;
+      }
+      best_[o].value = value;
+      if (row != 0x7fff) best_[o].at = RowStart(row) + column_ + column;
+    }
+  }
+  // Rows once more, for the last NaN.
+  __device__ __forceinline__ void Rescan() {
+#pragma unroll 1
+    for (int row = 0; row < kRows; ++row) {
+      uint32_t raw[kWords];
+      float columns[kColumns];
+      LoadRow(row, raw);
+      Columns(raw, columns);
+      ChooseFrom(row, columns);
+    }
+  }
+  __device__ __forceinline__ Coordinate RowStart(int row) const {
+    return (PositionOf(2, row) * p_.input[1] + PositionOf(1, row)) * p_.input[0];
+  }
+
+  __device__ __forceinline__ void Finish(Storage* storage) {
     float y[kOutputs];
     if constexpr (Op::kIndices) {
+      if constexpr (kByColumns) ChooseAcross();
 #pragma unroll
       for (int o = 0; o < kOutputs; ++o) y[o] = best_[o].value;
-      StoreIndices();
     } else {
       if constexpr (!Op::kAverage) Columns(words_, sums_);
       const bool fixed = Op::kAverage && p_.divisor != 0;
@@ -266,7 +372,12 @@ class StripPool {
         }
       }
     }
-    StoreOutputs(y);
+    if constexpr (Config::kGather) {
+      StoreGathered(y, *storage);
+    } else {
+      StoreOutputs(y);
+      if constexpr (Op::kIndices) StoreIndices();
+    }
   }
   __device__ __forceinline__ float RowsOfWindow() const {
     float rows = 1.0f;
@@ -286,8 +397,8 @@ class StripPool {
       float part[Config::kStore];
 #pragma unroll
       for (int i = 0; i < Config::kStore; ++i) part[i] = y[o + i];
-      StoreGlobalIf<kBytes, kHint>(first_output_ + o < p_.output_width, output_ + o * kSize,
-                                   Pack<T, kBytes>(part));
+      StoreGlobalIf<kBytes, kHint>(exists_ && first_output_ + o < p_.output_width,
+                                   output_ + o * kSize, Pack<T, kBytes>(part));
     }
   }
   __device__ __forceinline__ void StoreIndices() const {
@@ -296,26 +407,57 @@ class StripPool {
     for (int o = 0; o < kOutputs; o += kCount) {
       Packet<8 * kCount> packet;
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-        const int64_t at = best_[o + i].at;
-        packet.words[2 * i] = static_cast<uint32_t>(at);
-        packet.words[2 * i + 1] = static_cast<uint32_t>(at >> 32);
+      for (int i = 0; i < kCount; ++i) SetIndex(best_[o + i].at, &packet.words[2 * i]);
+      StoreGlobalIf<8 * kCount, kHint>(exists_ && first_output_ + o < p_.output_width,
+                                       indices_ + o * 8, packet);
+    }
+  }
+  __device__ __forceinline__ static void SetIndex(int64_t at, uint32_t* words) {
+    words[0] = static_cast<uint32_t>(at);
+    words[1] = static_cast<uint32_t>(at >> 32);
+  }
+
+  // Store j of a lane is output lane % kOutputs of the strip of lane (32 j + lane) / kOutputs.
+  __device__ __forceinline__ void StoreGathered(const float (&y)[kOutputs],
+                                                Storage& storage) const {
+    const int lane = static_cast<int>(LaneId());
+#pragma unroll
+    for (int o = 0; o < kOutputs; ++o) {
+      storage.values[lane * kOutputs + o] = y[o];
+      if constexpr (Op::kIndices) storage.at[lane * kOutputs + o] = best_[o].at;
+    }
+    WarpBarrier();
+    const Coordinate left = exists_ ? p_.output_width - first_output_ : 0;
+    const int own = lane % kOutputs;
+#pragma unroll
+    for (int j = 0; j < kOutputs; ++j) {
+      const int from = (j * kWarpSize + lane) / kOutputs;
+      const bool has = own < ShuffleIndex(left, from);
+      uint8_t* output = ShuffleIndex(output_, from);
+      const float value[1] = {storage.values[j * kWarpSize + lane]};
+      StoreGlobalIf<kSize, kHint>(has, output + own * kSize, Pack<T, kSize>(value));
+      if constexpr (Op::kIndices) {
+        uint8_t* indices = ShuffleIndex(indices_, from);
+        Packet<8> packet;
+        SetIndex(storage.at[j * kWarpSize + lane], packet.words);
+        StoreGlobalIf<8, kHint>(has, indices + own * 8, packet);
       }
-      StoreGlobalIf<8 * kCount, kHint>(first_output_ + o < p_.output_width, indices_ + o * 8,
-                                       packet);
     }
   }
 
   const Params& p_;
+  bool exists_;
   Coordinate first_output_;
   Coordinate column_;                   // of the input, where the strip's pieces are counted from
   Coordinate output_at_[kPoolSpatial];  // not [0]
   Coordinate start_[kPoolSpatial];      // the window's first position; not [0]
-  const uint8_t* input_;                // at column_ of the plane's first row
+  const uint8_t* input_;                // at column_ of the window's first row
+  int64_t tap_stride_[kPoolSpatial];    // bytes from a row of the window to the next; not [0]
   uint8_t* output_;
   uint8_t* indices_;
   float sums_[kColumns];
   uint32_t words_[kWords];
+  uint32_t rows_[kWords];  // of the window, that words_ come from
   PoolBest<Coordinate> best_[kOutputs];
 };
 
@@ -323,9 +465,16 @@ template <class Config>
 __global__ void __launch_bounds__(Config::kThreads)
     StripPoolKernel(const __grid_constant__ PoolParams<Config::kWide> p) {
   using Index = typename PoolParams<Config::kWide>::Index;
+  using Pool = StripPool<Config>;
   const Index index = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
+  const bool exists = index < p.count;
   WaitForPriorGrids();
-  if (index < p.count) StripPool<Config>(p, index).Run();
+  if constexpr (Config::kGather) {
+    __shared__ typename Pool::Storage storage[Config::kThreads / kWarpSize];
+    Pool(p, exists ? index : 0, exists).Run(&storage[threadIdx.x / kWarpSize]);
+  } else {
+    if (exists) Pool(p, index, true).Run(nullptr);
+  }
 }
 
 }  // namespace tilewright

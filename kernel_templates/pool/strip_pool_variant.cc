@@ -23,6 +23,7 @@ struct Geometry {
   int64_t outputs = 1;
   int64_t threads = 128;
   bool streaming = false;
+  bool gather = false;
 
   int64_t vector(const PoolProblem& problem) const {
     return std::min<int64_t>(problem.vector, LowestBit(outputs * problem.axes[0].stride));
@@ -37,7 +38,8 @@ struct Geometry {
 };
 
 Geometry GeometryOf(const Config& config) {
-  return {config.Get("outputs"), config.Get("threads"), config.Get("streaming") != 0};
+  return {config.Get("outputs"), config.Get("threads"), config.Get("streaming") != 0,
+          config.Get("gather") != 0};
 }
 
 int64_t RowsOf(const PoolProblem& problem) {
@@ -70,7 +72,10 @@ class StripPoolVariant : public Variant {
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
     return {std::string(name()),
-            {{"outputs", {1, 2, 4, 8}}, {"threads", {128, 256}}, {"streaming", {0, 1}}}};
+            {{"outputs", {1, 2, 4, 8}},
+             {"threads", {128, 256}},
+             {"streaming", {0, 1}},
+             {"gather", {0, 1}}}};
   }
   absl::Status Legal(const CallDesc& call, const Config& config,
                      const DeviceProfile&) const override {
@@ -79,6 +84,9 @@ class StripPoolVariant : public Variant {
     if (g.columns(problem) > kMostColumns && g.outputs > 1) {
       return FailedPrecondition("a strip has ", g.columns(problem), " columns, expected at most ",
                                 kMostColumns);
+    }
+    if (g.gather && (g.outputs == 1 || (!op_.indices && problem.store >= g.outputs))) {
+      return FailedPrecondition("a strip's outputs are stored side by side already");
     }
     const int64_t taps = RowsOf(problem) * problem.axes[0].kernel * g.outputs;
     if (taps > kMostTaps && g.outputs > 1) {
@@ -119,7 +127,8 @@ class StripPoolVariant : public Variant {
 // that leaves threads enough.
 Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
   const PoolProblem problem = PlanPool(op_, call);
-  Config config{std::string(name()), {{"outputs", 1}, {"threads", 128}, {"streaming", 0}}};
+  Config config{std::string(name()),
+                {{"outputs", 1}, {"threads", 128}, {"streaming", 0}, {"gather", 0}}};
   const int64_t most = problem.outputs() < kFewOutputs || problem.vector < 4 ? 2 : 8;
   for (int64_t outputs = 2; outputs <= most; outputs *= 2) {
     if (GeometryOf(config).vector(problem) >= problem.vector && outputs > 2) break;
@@ -128,6 +137,8 @@ Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& devi
     if (!Legal(call, longer, device).ok()) break;
     config = longer;
   }
+  const int64_t outputs = config.Get("outputs");
+  config.values[3].second = outputs > 1 && problem.store < outputs ? 1 : 0;
   return config;
 }
 
@@ -156,7 +167,8 @@ std::vector<KernelSpec> StripPoolVariant::Kernels(const CallDesc& call,
                     {"int kPlaneDims", Cat(problem.one_plane_dim ? 1 : 2)},
                     {"int kThreads", Cat(g.threads)},
                     {"bool kWide", flag(problem.wide)},
-                    {"bool kStreaming", flag(g.streaming)}};
+                    {"bool kStreaming", flag(g.streaming)},
+                    {"bool kGather", flag(g.gather)}};
   return {spec};
 }
 

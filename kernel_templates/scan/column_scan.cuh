@@ -136,7 +136,7 @@ class ColumnScan {
     float x[kVector];
     Unpack<T>(raw, x);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) values[i] = total[i] = Op::Combine(total[i], Op::Of(x[i]));
+    for (int i = 0; i < kVector; ++i) values[i] = total[i] = Op::Append(total[i], x[i]);
   }
   __device__ __forceinline__ void Store(int64_t left, int k, uint8_t* output,
                                         const Value (&start)[kVector],
@@ -159,7 +159,7 @@ class ColumnScan {
     } else {
       auto& slots = storage_.warps[buffer];
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) slots[warp_][i][lane_] = total[i];
+      for (int i = 0; i < kVector; ++i) slots[warp_][i][lane_] = Op::Settle(total[i]);
       CtaBarrier();
 #pragma unroll
       for (int i = 0; i < kVector; ++i) {

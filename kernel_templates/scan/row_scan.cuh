@@ -97,7 +97,7 @@ class RowScan {
         float x[kVector];
         Unpack<T>(raw_[k], x);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) total = Op::Combine(total, Op::Of(x[i]));
+        for (int i = 0; i < kVector; ++i) total = Op::Append(total, x[i]);
       }
       total = Op::Carry(total);
     }
@@ -175,10 +175,8 @@ class RowScan {
     for (int k = 0; k < kPackets; ++k) {
       float x[kVector];
       Unpack<T>(raw_[k], x);
-      values[k][0] = Op::Of(x[0]);
-#pragma unroll
-      for (int i = 1; i < kVector; ++i) values[k][i] = Op::Combine(values[k][i - 1], Op::Of(x[i]));
-      const Value inclusive = WarpScan<Op>(values[k][kVector - 1], lane_);
+      Op::Prefixes(x, values[k]);
+      const Value inclusive = WarpScan<Op>(Op::Settle(values[k][kVector - 1]), lane_);
       const Value lower = ShuffleUp(inclusive, 1);
       before[k] = lane_ > 0 ? Op::Combine(total, lower) : total;
       total = Op::Combine(total, ShuffleIndex(inclusive, kWarpSize - 1));

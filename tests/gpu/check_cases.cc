@@ -75,6 +75,41 @@ void AddElementwise(std::vector<NamedShape>& calls) {
   calls.push_back({"SiluAndMulFwdOp", {Dense(DType::kFloat16, {3, 94})}, {}});
 }
 
+void AddPools(std::vector<NamedShape>& calls) {
+  const Dims three = {3};
+  const Dims two = {2};
+  const Dims one = {1};
+  for (const char* op : {"MaxPool2dFwdOp", "MaxPool2dIndicesFwdOp", "AvgPool2dFwdOp"}) {
+    for (const Dims& shape : {Dims{2, 3, 13, 11}, Dims{2, 4, 16, 64}}) {
+      calls.push_back({op,
+                       {Dense(DType::kBFloat16, shape)},
+                       {{"kernel_size", three}, {"stride", two}, {"padding", one}}});
+    }
+    calls.push_back({op, {Dense(DType::kFloat32, {1, 2, 50, 70})}, {{"kernel_size", Dims{41}}}});
+  }
+  calls.push_back({"MaxPool3dIndicesFwdOp",
+                   {Dense(DType::kFloat16, {1, 2, 6, 7, 24})},
+                   {{"kernel_size", two}, {"ceil_mode", true}}});
+  for (const char* op : {"AdaptiveAvgPool2dFwdOp", "AdaptiveMaxPool2dIndicesFwdOp"}) {
+    calls.push_back({op, {Dense(DType::kFloat16, {2, 3, 17, 19})}, {{"output_size", Dims{3, 5}}}});
+  }
+}
+
+void AddScans(std::vector<NamedShape>& calls) {
+  for (const char* op : {"CumsumFwdOp", "CumprodFwdOp"}) {
+    const auto add = [&](const TensorDesc& x, int64_t dim) {
+      calls.push_back({op, {x}, {{"dim", dim}}});
+    };
+    add(Dense(DType::kBFloat16, {5, 46}), 1);
+    add(Dense(DType::kBFloat16, {3, 4096}), 1);
+    add(Dense(DType::kFloat32, {2, 100003}), 1);   // streamed
+    add(Dense(DType::kFloat16, {1, 1 << 18}), 1);  // cut
+    add(Dense(DType::kFloat16, {3, 50, 64}), 1);
+    add(Dense(DType::kFloat32, {2, 3000, 7}), 1);
+    add({DType::kFloat16, {6, 100}, {400, 2}}, 1);
+  }
+}
+
 // Adds the variant's default, then configurations that each bring in the most values of the axes
 // that none before has; ties go to the earlier point of the space.
 void AddConfigs(const Recipe& recipe, const Variant& variant, const CallDesc& call,
@@ -114,6 +149,8 @@ absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int confi
   AddBatches(calls);
   AddRows(calls);
   AddElementwise(calls);
+  AddPools(calls);
+  AddScans(calls);
   CheckCases made;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
     std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(op.name);

@@ -92,13 +92,38 @@ TEST(PoolRecipe, PlanesMergeWhereAllStridesAllow) {
   EXPECT_EQ(plan.outputs(), 5 * 3 * 16);
 }
 
+// Guards: a window of the whole plane is one row of it, where rows lie side by side.
+TEST(PoolRecipe, WholePlanesAreOneAxis) {
+  const PoolOperator op = {"PoolMax"};
+  CallDesc call = MaxPool(kHalf, {5, 3, 7, 9}, {5, 3, 1, 1}, {7, 9}, {1});
+  PoolProblem plan = PlanPool(op, call);
+  EXPECT_EQ(plan.spatial, 1);
+  EXPECT_EQ(plan.axes[0].input, 63);
+  EXPECT_EQ(plan.axes[0].kernel, 63);
+  EXPECT_EQ(plan.axes[1].input, 1);
+  call.operands[0].desc.strides[2] = 12;
+  plan = PlanPool(op, call);
+  EXPECT_EQ(plan.spatial, 2);
+  EXPECT_EQ(plan.axes[1].kernel, 7);
+}
+
+// Guards: outputs that cannot be stored together are gathered over the warp.
+TEST(PoolRecipe, GathersWhereStoresAreNarrow) {
+  const auto recipe = MakeBuiltinRecipe("MaxPool1dFwdOp");
+  const Variant* strips = recipe->variants()[0];
+  const CallDesc odd = MaxPool(kHalf, {32, 80, 4096}, {32, 80, 1365}, {3}, {3});
+  EXPECT_EQ(strips->Default(odd, H200()).Get("gather"), 1);
+  const CallDesc even = MaxPool(kHalf, {32, 80, 4096}, {32, 80, 2048}, {2}, {2});
+  EXPECT_EQ(strips->Default(even, H200()).Get("gather"), 0);
+}
+
 // The largest adaptive window decides the lanes.
 TEST(PoolRecipe, AdaptiveWindowsHoldTheLargest) {
   const PoolOperator op = {"PoolAverage", true, false, true};
   const auto largest = [&](int64_t input, int64_t output) {
-    return PlanPool(op, CallOf({TensorDesc::Contiguous(kHalf, {1, 1, input, 1}),
-                                TensorDesc::Contiguous(kHalf, {1, 1, output, 1})},
-                               {Dims{output, 1}}))
+    return PlanPool(op, CallOf({TensorDesc::Contiguous(kHalf, {1, 1, input, 2}),
+                                TensorDesc::Contiguous(kHalf, {1, 1, output, 2})},
+                               {Dims{output, 2}}))
         .axes[1]
         .kernel;
   };
