@@ -40,7 +40,7 @@ void PrintRow(const LedgerRow& row) {
   std::cout << std::endl;
 }
 
-// Adds rows to the ledger file of their device, under a root, each as it comes: what a run that is
+// Adds rows to the ledger file of their device and operator, under a root, each as it comes: what a run that is
 // killed has found so far is kept.
 class LedgerFile {
  public:
@@ -55,7 +55,7 @@ class LedgerFile {
 
  private:
   absl::Status TryAdd(const LedgerRow& row) {
-    const std::string path = LedgerPath(root_, row.device);
+    const std::string path = LedgerPath(root_, row.device, row.op);
     if (ledgers_.count(path) == 0) {
       absl::StatusOr<Ledger> existing = Ledger::Read(path);
       if (!existing.ok() && !absl::IsNotFound(existing.status())) return existing.status();

@@ -131,7 +131,7 @@ absl::StatusOr<Ledger> Ledger::Read(const std::string& path) {
 absl::StatusOr<Ledger> Ledger::ReadFolder(const std::string& folder) {
   Ledger all;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() != ".tsv") continue;
     TW_ASSIGN_OR_RETURN(const Ledger one, Read(entry.path().string()));
     for (const auto& [key, row] : one.rows_) all.rows_[key] = row;
@@ -187,7 +187,7 @@ std::vector<const LedgerRow*> Ledger::rows() const {
   return all;
 }
 
-std::string LedgerPath(std::string_view root, std::string_view device) {
+std::string LedgerPath(std::string_view root, std::string_view device, std::string_view op) {
   std::string name;
   for (const char c : device.substr(0, device.find('/'))) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -195,7 +195,7 @@ std::string LedgerPath(std::string_view root, std::string_view device) {
     if (c >= 'A' && c <= 'Z') name += static_cast<char>(c - 'A' + 'a');
     if (!letter && !(c >= 'A' && c <= 'Z') && !name.empty() && name.back() != '-') name += '-';
   }
-  return (fs::path(root) / "manifest" / "ledger" / (name + ".tsv")).string();
+  return (fs::path(root) / "manifest" / "ledger" / name / Cat(op, ".tsv")).string();
 }
 
 }  // namespace tilewright

@@ -49,7 +49,7 @@ class Ledger {
   static absl::StatusOr<Ledger> Parse(std::string_view text, std::string_view file);
   // NotFound where there is no such file.
   static absl::StatusOr<Ledger> Read(const std::string& path);
-  // Every *.tsv file of a folder; an absent folder is an empty ledger.
+  // Every *.tsv file of a folder and those below it; an absent folder is an empty ledger.
   static absl::StatusOr<Ledger> ReadFolder(const std::string& folder);
 
   std::string ToText() const;
@@ -67,8 +67,9 @@ class Ledger {
   std::map<std::vector<std::string>, LedgerRow> rows_;
 };
 
-// "manifest/ledger/nvidia-h200.tsv" for the device "NVIDIA H200/132", under `root`.
-std::string LedgerPath(std::string_view root, std::string_view device);
+// "manifest/ledger/nvidia-h200/AddFwdOp.tsv" for the device "NVIDIA H200/132", under `root`. A file
+// an operator: processes that each take some of the operators share a root.
+std::string LedgerPath(std::string_view root, std::string_view device, std::string_view op);
 
 }  // namespace tilewright
 

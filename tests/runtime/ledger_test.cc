@@ -83,8 +83,8 @@ TEST(LedgerTest, BadTextNamesTheLine) {
 TEST(LedgerTest, Files) {
   const std::string root = testing::TempDir() + "/ledger_test";
   std::filesystem::remove_all(root);
-  const std::string path = LedgerPath(root, "NVIDIA H200/132");
-  EXPECT_EQ(path, root + "/manifest/ledger/nvidia-h200.tsv");
+  const std::string path = LedgerPath(root, "NVIDIA H200/132", "GemmFwdOp");
+  EXPECT_EQ(path, root + "/manifest/ledger/nvidia-h200/GemmFwdOp.tsv");
   Ledger ledger;
   ledger.Put(SampleRow());
   ASSERT_TRUE(ledger.Write(path).ok());
