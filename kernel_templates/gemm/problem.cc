@@ -1,5 +1,6 @@
 #include "kernel_templates/gemm/problem.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <utility>
@@ -70,6 +71,10 @@ bool GemmProblem::OutputPieces() const {
 int64_t BucketM(int64_t m) {
   if (m <= 2) return m;
   const int64_t power = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(m)));
+  if (m > 128) {
+    const int64_t step = m <= 256 ? 64 : std::max<int64_t>(128, power / 16);
+    return (m + step - 1) / step * step;
+  }
   const int64_t between = power / 4 * 3;
   return power >= 32 && m <= between ? between : power;
 }

@@ -68,7 +68,9 @@ struct GemmProblem {
   GemmProblem Canonical() const;
 };
 
-// Upper bound of the bucket of m: a power of two or one and a half times one, from 1 on.
+// Upper bound of the bucket of m: up to 128 a power of two or one and a half times one; beyond, a
+// multiple of 128 rows (64 up to 256), or of an eighth of the power of two below m where that is
+// more.
 int64_t BucketM(int64_t m);
 
 // The matrices of a call whose operands 0 to 2 are a [(B,) M, K], b [(B,) K, N] and d, or the

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -57,8 +58,10 @@ int64_t Stages(int64_t bytes, int64_t cols) {
   return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, 12);
 }
 
-// Columns of an untuned tile that spans m tokens: few sizes. 16 gained nothing over 32.
-int64_t DefaultTokens(int64_t m) { return m <= 8 ? 8 : CeilDiv(m, 32) * 32; }
+// Columns of an untuned tile that spans m tokens: few sizes.
+int64_t DefaultTokens(int64_t m) {
+  return m <= 8 ? 8 : std::max<int64_t>(32, std::bit_ceil(static_cast<uint64_t>(m)));
+}
 
 // A tile with the weights on wgmma's rows, one math group and `tokens` columns.
 WgmmaConfig Swapped(const GemmProblem& problem, int64_t tokens) {
@@ -96,14 +99,19 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
   const WgmmaConfig narrow = Swapped(problem, 128);
   const WgmmaConfig square{
-      .tile_rows = 128, .tile_cols = 128, .stages = 5, .in_flight = 0, .staging = kWhole};
+      .tile_rows = 128, .tile_cols = 128, .stages = 6, .in_flight = 0, .group = 16};
   // For short products of few rows: one tile's epilogue hides behind another's few steps.
   const WgmmaConfig small_pair{
       .tile_rows = 64, .tile_cols = 128, .stages = 6, .ping_pong = true, .staging = kWhole};
+  const WgmmaConfig tiny{.tile_rows = 64, .tile_cols = 64, .stages = 8, .math_groups = 1};
   const WgmmaConfig medium{
       .tile_rows = 128, .tile_cols = 192, .stages = 4, .in_flight = 0, .staging = kWhole};
+  const WgmmaConfig even{
+      .tile_rows = 128, .tile_cols = 160, .stages = 5, .in_flight = 0, .group = 16};
   const WgmmaConfig tall{
       .tile_rows = 192, .tile_cols = 176, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig large{
+      .tile_rows = 192, .tile_cols = 192, .stages = 4, .math_groups = 3, .in_flight = 0};
   const WgmmaConfig pair{.tile_rows = 128,
                          .tile_cols = 176,
                          .stages = 5,
@@ -120,10 +128,18 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .staging = kWhole,
                          .group = 16};
   for (const WgmmaConfig& config :
-       {narrow, square, medium, PrefersTall(problem, sms) ? tall : pair, high, wide}) {
+       {narrow, square, even, medium, PrefersTall(problem, sms) ? tall : pair, large, high, wide}) {
     candidates.push_back(config.ToConfig());
   }
-  if (problem.batches > 1) candidates.push_back(small_pair.ToConfig());
+  if (problem.batches > 1) {
+    candidates.push_back(small_pair.ToConfig());
+    candidates.push_back(tiny.ToConfig());
+  }
+  // Few tiles: their K is split over the CTAs of a cluster.
+  WgmmaConfig parts = square;
+  for (parts.split = 2; m * problem.batches <= 512 && parts.split <= 4; ++parts.split) {
+    candidates.push_back(parts.ToConfig());
+  }
   return candidates;
 }
 
@@ -134,8 +150,8 @@ int64_t BalancedCols(const GemmProblem& problem, int64_t sms) {
     const int64_t tiles = CeilDiv(BucketM(problem.m), 128) * CeilDiv(problem.n, cols);
     return static_cast<double>(CeilDiv(tiles * problem.batches, sms) * cols);
   };
-  const double usual =
-      std::min({waves_cols(128), waves_cols(176), waves_cols(192), waves_cols(256)});
+  const double usual = std::min(
+      {waves_cols(128), waves_cols(160), waves_cols(176), waves_cols(192), waves_cols(256)});
   int64_t best = 256;
   for (int64_t cols = 144; cols < 256; cols += 16) {
     if (waves_cols(cols) < std::min(0.96 * usual, waves_cols(best))) best = cols;
@@ -190,11 +206,11 @@ double ExposedUs(const WgmmaConfig& c, double waves) {
   constexpr double kLaunchUs = 2.3;  // start, first load, last store
   const double tile_bytes = static_cast<double>(c.tile_rows * c.tile_cols * 2);
   const bool behind_next = c.ping_pong && waves > 1;
-  const double shown = behind_next ? 0.2 : c.staging_chunks() == c.chunks() ? 0.5 : 1.0;
+  const double shown = behind_next ? 0.2 : c.staging_chunks() == c.chunks() ? 0.6 : 0.7;
   const double epilogue_us = waves * tile_bytes / 73e3 * shown;
   const double reduce_us =
       c.split > 1 ? 0.9 + 0.3 * static_cast<double>(c.split) + tile_bytes * 2 / 25e3 : 0.0;
-  const double cluster_us = c.multicast > 1 ? 0.6 : 0.0;
+  const double cluster_us = c.multicast > 1 ? 1.0 : 0.0;
   return kLaunchUs + cluster_us + epilogue_us + reduce_us;
 }
 
@@ -253,7 +269,7 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
   using Values = std::vector<int64_t>;
   if (m <= 128 && problem.batches == 1) {
     Values cols = {DefaultTokens(m)};
-    if (m > 8 && m <= 16) cols.push_back(16);
+    if (const int64_t close = CeilDiv(m, 16) * 16; close < cols[0] && m > 8) cols.push_back(close);
     return {"wgmma",
             {{"tile_rows", {64, 128}},
              {"tile_cols", cols},
@@ -269,20 +285,19 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
              {"stream", {0}},
              {"tail", {0, 1}}}};
   }
-  Values cols = {64, 128, 176, 192, 256};
+  Values cols = {64, 128, 160, 176, 192, 256};
   if (m <= 128 && DefaultTokens(m) < 64) cols.insert(cols.begin(), DefaultTokens(m));
-  if (m <= 128 && DefaultTokens(m) == 96) cols.insert(cols.begin() + 1, 96);
   const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
-  if (balanced != 256) cols.push_back(balanced);
+  if (balanced != 256 && balanced != 160) cols.push_back(balanced);
   const bool few = m * problem.batches <= 512;
   return {"wgmma",
-          {{"tile_rows", few ? Values{64, 128, 192} : Values{64, 128, 192, 256}},
+          {{"tile_rows", {64, 128, 192, 256}},
            {"tile_cols", cols},
            {"stages", {3, 4, 5, 6, 8}},
            {"math_groups", {1, 2, 3}},
            {"ping_pong", {0, 1}},
            {"swap", m <= 1024 ? Values{0, 1} : Values{0}},
-           {"split", few ? Values{1, 2} : Values{1}},
+           {"split", few ? Values{1, 2, 3, 4} : Values{1}},
            {"in_flight", {0, 1}},
            {"multicast", {1, 2}},
            {"staging", {1, WgmmaConfig::kWholeTile}},
@@ -299,6 +314,14 @@ absl::Status WgmmaVariant::Legal(const CallDesc& call, const Config& config,
   if (c.split < 1 || c.split > kMaxSplit) return FailedPrecondition("split = ", c.split);
   if (c.tail && Tail(c, problem.Bucketed(), device).parts == 1) {
     return FailedPrecondition("the last wave is full enough, or K too short, for a tail split");
+  }
+  // Each cluster does one tile: the order of tiles means little, and more than two waves gain
+  // nothing.
+  const int64_t sms = std::max<int64_t>(device.sm_count, 1);
+  const GemmProblem bucketed = problem.Bucketed();
+  const int64_t tiles = Tiles(c, WgmmaSides::Of(bucketed, c.swap), bucketed.batches);
+  if (c.split > 1 && (c.group != 16 || tiles * c.split > std::max(2 * sms, c.split))) {
+    return FailedPrecondition("split = ", c.split, " of ", tiles, " tiles, group = ", c.group);
   }
   if (c.split > KTiles(problem)) {
     return FailedPrecondition("split = ", c.split, " of ", KTiles(problem), " k tiles");
