@@ -159,6 +159,7 @@ std::optional<std::string> CellPayload(const Pages& pages, const std::string& pa
 }
 
 int64_t SignExtended(std::string_view bytes, size_t at, size_t count) {
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): the first byte carries the sign.
   auto value = static_cast<int64_t>(static_cast<signed char>(bytes[at]));
   for (size_t i = 1; i < count; ++i) {
     value = static_cast<int64_t>(static_cast<uint64_t>(value) << 8 |

@@ -30,7 +30,7 @@ struct Victim {
 absl::StatusOr<std::vector<Victim>> Victims(Store& store) {
   std::set<std::string, std::less<>> winning;
   std::set<std::string, std::less<>> tuned_ops;
-  TW_RETURN_IF_ERROR(store.VisitWinners([&](WinnerRow row) {
+  TW_RETURN_IF_ERROR(store.VisitWinners([&](const WinnerRow& row) {
     tuned_ops.insert(row.op);
     std::string_view keys = row.kernel_keys;
     while (!keys.empty()) {
@@ -55,11 +55,12 @@ absl::StatusOr<std::vector<Victim>> Victims(Store& store) {
 }  // namespace
 
 absl::Status CopyRows(Store& from, Store& to, Conflict conflict) {
-  TW_RETURN_IF_ERROR(from.VisitKernels(
-      true, [&](KernelRow row, std::string_view) { return to.PutKernel(row, conflict).status(); }));
-  TW_RETURN_IF_ERROR(
-      from.VisitWinners([&](WinnerRow row) { return to.PutWinner(row, conflict).status(); }));
-  return from.VisitTrials([&](TrialRow row) { return to.PutTrial(row, conflict).status(); });
+  TW_RETURN_IF_ERROR(from.VisitKernels(true, [&](const KernelRow& row, std::string_view) {
+    return to.PutKernel(row, conflict).status();
+  }));
+  TW_RETURN_IF_ERROR(from.VisitWinners(
+      [&](const WinnerRow& row) { return to.PutWinner(row, conflict).status(); }));
+  return from.VisitTrials([&](const TrialRow& row) { return to.PutTrial(row, conflict).status(); });
 }
 
 absl::StatusOr<ForeignRows> ReadForeign(Store& from,
@@ -81,19 +82,20 @@ absl::StatusOr<ForeignRows> ReadForeign(Store& from,
 }
 
 absl::Status Summarize(Store& store, Summaries& summaries) {
-  TW_RETURN_IF_ERROR(store.VisitKernels(false, [&](KernelRow row, std::string_view bytes_sum) {
+  TW_RETURN_IF_ERROR(store.VisitKernels(false, [&](const KernelRow& row,
+                                                   std::string_view bytes_sum) {
     std::string name = Cat("kernels ", row.key);
     std::string text = Cat(row.instantiation, " by ", row.compiler, ", digest ", row.cubin_digest);
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row, bytes_sum), std::move(text)});
     return absl::OkStatus();
   }));
-  TW_RETURN_IF_ERROR(store.VisitWinners([&](WinnerRow row) {
+  TW_RETURN_IF_ERROR(store.VisitWinners([&](const WinnerRow& row) {
     std::string name = Cat("winners ", row.key);
     std::string text = Cat(row.config_json, " ", row.median_us, " us");
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row), std::move(text)});
     return absl::OkStatus();
   }));
-  return store.VisitTrials([&](TrialRow row) {
+  return store.VisitTrials([&](const TrialRow& row) {
     std::string name =
         Cat("trials ", row.problem_key, " ", row.config_json, " ", row.closure_digest);
     std::string text = Cat(TrialStatusName(row.status), " ", row.median_us, " us of ", row.samples);

@@ -66,6 +66,7 @@ int Main() {
   FakeDriver driver;
   driver.OnLaunch([&gpu](const FakeLaunch& launch, void** params) { gpu.Run(launch, params); });
   TimerOptions options;
+  options.flush_l2 = false;  // the host has none to flush
   options.recorder = [&gpu]() -> absl::StatusOr<std::unique_ptr<KernelRecorder>> {
     return std::make_unique<EmulatedRecorder>(&gpu);
   };
