@@ -113,7 +113,7 @@ class PoolRecipe : public Recipe {
 
   std::span<const ProblemField> fields() const override {
     using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 13> fields = {{{"outputs", Kind::kBucket},
+    static const std::array<ProblemField, 14> fields = {{{"outputs", Kind::kBucket},
                                                          {"kernel_d", Kind::kExact},
                                                          {"kernel_h", Kind::kExact},
                                                          {"kernel_w", Kind::kExact},
@@ -124,6 +124,7 @@ class PoolRecipe : public Recipe {
                                                          {"vector", Kind::kClass},
                                                          {"store", Kind::kClass},
                                                          {"index_store", Kind::kClass},
+                                                         {"axes", Kind::kClass},
                                                          {"one_plane_dim", Kind::kClass},
                                                          {"wide", Kind::kClass}}};
     return fields;
@@ -146,6 +147,7 @@ class PoolRecipe : public Recipe {
             problem.vector,
             problem.store,
             problem.index_store,
+            problem.spatial,
             problem.one_plane_dim,
             problem.wide};
   }

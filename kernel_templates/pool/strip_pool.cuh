@@ -86,8 +86,10 @@ class StripPool {
   static constexpr int kRows = Config::kKernelD * Config::kKernelH;
   // Rows in flight.
   static constexpr int kBatch = Max(1, Min(kRows, 36 / kWords));
-  // Indices are found column by column first, which windows side by side share.
-  static constexpr bool kByColumns = Op::kIndices && kRows >= 3;
+  // Indices are found column by column first, which windows side by side share, where words of two
+  // values or many rows make up for the second step.
+  static constexpr bool kByColumns =
+      Op::kIndices && kRows >= (kSize == 2 && Config::kVector > 1 ? 3 : 6);
   static constexpr uint32_t kNoRow = kSize == 4 ? 0x7fff : 0x7fff7fff;  // of a column outside
   static constexpr CacheHint kHint =
       Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;

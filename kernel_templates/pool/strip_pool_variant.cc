@@ -16,6 +16,10 @@ constexpr int64_t kMostColumns = 48;
 constexpr int64_t kMostTaps = 256;
 // Fewer outputs than this leave threads idle unless strips are short.
 constexpr int64_t kFewOutputs = int64_t{1} << 18;
+constexpr int64_t kManyOutputs = int64_t{1} << 20;
+
+constexpr int64_t kWarpSize = 32;
+constexpr double kCyclesPerUs = 1700;
 
 int64_t LowestBit(int64_t value) { return value & -value; }
 
@@ -103,9 +107,13 @@ class StripPoolVariant : public Variant {
     model.threads = static_cast<double>(g.threads);
     model.ctas =
         static_cast<double>(problem.outputs()) / static_cast<double>(g.outputs * g.threads);
-    model.bytes_per_thread =
-        static_cast<double>(g.columns(problem) * RowsOf(problem)) * DTypeSize(problem.dtype) / 2;
-    return PredictMemoryUs(model, device);
+    model.bytes_per_thread = 16;
+    const double sms = std::max(device.sm_count, 1);
+    const double warps =
+        static_cast<double>(problem.outputs()) / static_cast<double>(g.outputs * kWarpSize);
+    const double issue_us = warps / sms * SmCyclesOf(problem, g) / kCyclesPerUs;
+    // A resource that is half as busy as memory still delays some accesses.
+    return PredictMemoryUs(model, device) + 0.5 * issue_us;
   }
   Config Default(const CallDesc& call, const DeviceProfile& device) const override;
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override;
@@ -120,16 +128,46 @@ class StripPoolVariant : public Variant {
   }
 
  private:
+  // Cycles of an SM for a warp: the larger of its memory pipe, a cycle for 128 bytes spanned, and
+  // of issuing instructions, four a cycle.
+  double SmCyclesOf(const PoolProblem& problem, const Geometry& g) const {
+    const double size = DTypeSize(problem.dtype);
+    const double rows = static_cast<double>(RowsOf(problem));
+    const auto lines = [](double bytes_apart) {
+      return std::max(1.0, static_cast<double>(kWarpSize) * bytes_apart / 128);
+    };
+    const double outputs = static_cast<double>(g.outputs);
+    const double pieces = std::max(
+        1.0, static_cast<double>(g.columns(problem)) / static_cast<double>(g.vector(problem)));
+    const double input_apart = outputs * static_cast<double>(problem.axes[0].stride) * size;
+    double pipe = rows * pieces * lines(input_apart);
+    if (g.gather) {
+      pipe += outputs * (op_.indices ? 12 : 6);
+    } else {
+      const auto stores = [&](int widest) {
+        return outputs / static_cast<double>(std::min<int64_t>(widest, g.outputs));
+      };
+      pipe += stores(problem.store) * lines(outputs * size);
+      if (op_.indices) pipe += stores(problem.index_store) * lines(outputs * 8);
+    }
+    const double taps = rows * static_cast<double>(problem.axes[0].kernel) * outputs;
+    const double instructions = 80 + rows * (6 + 8 * pieces) + taps * (op_.indices ? 4 : 1) +
+                                outputs * (op_.average ? 25 : 4) + (g.gather ? outputs * 10 : 0);
+    return std::max(pipe, instructions / 4);
+  }
+
   PoolOperator op_;
 };
 
 // The shortest strip that reads whole vectors; of few outputs, and where rows are not aligned, one
-// that leaves threads enough.
+// that leaves threads enough. Seen on an H200: large ones gain from evict-first, and four narrow
+// stores or pairs of indices from being gathered.
 Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
   const PoolProblem problem = PlanPool(op_, call);
   Config config{std::string(name()),
                 {{"outputs", 1}, {"threads", 128}, {"streaming", 0}, {"gather", 0}}};
-  const int64_t most = problem.outputs() < kFewOutputs || problem.vector < 4 ? 2 : 8;
+  const int64_t longest = problem.axes[0].stride > 1 ? 4 : 8;
+  const int64_t most = problem.outputs() < kFewOutputs || problem.vector < 4 ? 2 : longest;
   for (int64_t outputs = 2; outputs <= most; outputs *= 2) {
     if (GeometryOf(config).vector(problem) >= problem.vector && outputs > 2) break;
     Config longer = config;
@@ -138,7 +176,8 @@ Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& devi
     config = longer;
   }
   const int64_t outputs = config.Get("outputs");
-  config.values[3].second = outputs > 1 && problem.store < outputs ? 1 : 0;
+  config.values[2].second = problem.outputs() >= kManyOutputs ? 1 : 0;
+  config.values[3].second = outputs >= 4 && (op_.indices || problem.store < outputs) ? 1 : 0;
   return config;
 }
 

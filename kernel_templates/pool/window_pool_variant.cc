@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMostLanes = 32;
 constexpr int64_t kMostInFlight = 8;
+constexpr int64_t kLargeWindow = 1024;  // positions
 constexpr int64_t kPortableThreads = 128;
 
 struct Geometry {
@@ -121,12 +122,13 @@ class WindowPoolVariant : public Variant {
     const PoolProblem problem = PlanPool(op_, call);
     return Predict(op_, problem, Of(problem, config), device);
   }
-  // Enough lanes that each has about four positions.
+  // About eight positions a lane; all lanes for large windows alone.
   Config Default(const CallDesc& call, const DeviceProfile&) const override {
     const PoolProblem problem = PlanPool(op_, call);
-    const int64_t width = std::min<int64_t>(Extent(problem, 0), kMostLanes);
-    const int64_t height = std::min<int64_t>(Extent(problem, 1), kMostLanes);
-    const int64_t wanted = std::clamp<int64_t>(width * height / 4, 1, kMostLanes);
+    const int64_t width = std::min(Extent(problem, 0), kLargeWindow);
+    const int64_t height = std::min(Extent(problem, 1), kLargeWindow);
+    const int64_t most = width * height >= kLargeWindow ? kMostLanes : kMostLanes / 2;
+    const int64_t wanted = std::clamp<int64_t>(width * height / 8, 1, most);
     const int64_t lanes_w = std::min(width, wanted);
     return {
         std::string(name()),

@@ -167,7 +167,7 @@ TEST(PoolRecipe, BatchSizesShareKernels) {
     const CallDesc call = MaxPool(kHalf, {n, 64, 112, 112}, {n, 64, 56, 56}, {3}, {2}, {1});
     for (const std::string& source : DefaultSources(*recipe, call, H200())) sources.insert(source);
   }
-  EXPECT_LE(sources.size(), 3u);  // few outputs, many, more than 32 bits count
+  EXPECT_LE(sources.size(), 4u);  // three classes of outputs, and more than 32 bits count
 }
 
 // Guards: 2^33 outputs need 64-bit counts and get a grid that covers them.
