@@ -300,13 +300,18 @@ class CallBuilder {
   CallScope scope_;
 };
 
-// The dtype of input `index` where the leading input has `leading`: by same_as, else its only
-// dtype, else by the first combination that has `leading` there.
-absl::StatusOr<DType> WorkloadDType(const OpSpec& op, size_t index, DType leading) {
+// The dtype of input `index` where the leading input has `leading`: by same_as (another input, or a
+// dtype parameter that the workload gives), else its only dtype, else by the first combination that
+// has `leading` there.
+absl::StatusOr<DType> WorkloadDType(const OpSpec& op, const Workload& workload, size_t index,
+                                    DType leading) {
   if (index == op.LeadingInput()) return leading;
   const TensorSpec& spec = op.inputs[index];
   for (size_t i = 0; i < index; ++i) {
-    if (op.inputs[i].name == spec.same_as) return WorkloadDType(op, i, leading);
+    if (op.inputs[i].name == spec.same_as) return WorkloadDType(op, workload, i, leading);
+  }
+  for (const auto& [name, value] : workload.params) {
+    if (name == spec.same_as && value.kind() == ParamValue::Kind::kDType) return value.as_dtype();
   }
   if (spec.dtypes.size() == 1) return spec.dtypes[0];
   for (const std::vector<DType>& combo : op.dtype_combos) {
@@ -363,7 +368,7 @@ absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload
       operand.present = true;
       operand.desc = TensorDesc::Contiguous(dtype, shape);
     }
-    TW_ASSIGN_OR_RETURN(operand.desc.dtype, WorkloadDType(op, i, dtype));
+    TW_ASSIGN_OR_RETURN(operand.desc.dtype, WorkloadDType(op, workload, i, dtype));
     inputs.push_back(operand);
   }
   std::vector<NamedParam> params;

@@ -13,7 +13,7 @@ namespace tilewright {
 // beside the op's reference in manifest/references/ as
 //   TILEWRIGHT_EDGE_CASES(GemmFwdOp) { return {...}; }
 // and found by the build-time generator through that marker. No dtypes: all that the leading input
-// allows. The first case is also run in every layout, so that it should be small.
+// allows. The first case of a dtype is also run in every layout, so that it should be small.
 std::vector<Workload> BuiltinEdgeCases(std::string_view op);
 
 #define TILEWRIGHT_EDGE_CASES(op) std::vector<Workload> EdgeCases_##op()

@@ -145,6 +145,16 @@ class OpValidator {
     }
   }
 
+  // The first workload that names the dtype, else the first.
+  const Workload& WorkloadOf(DType dtype) const {
+    for (const Workload& workload : op_.workloads) {
+      for (const DType named : workload.dtypes) {
+        if (named == dtype) return workload;
+      }
+    }
+    return op_.workloads[0];
+  }
+
   // Every declared combination makes a valid call of the first workload that fits it, and is
   // served.
   void CheckDTypes() {
@@ -157,7 +167,7 @@ class OpValidator {
     }
     const TensorSpec& leading = op_.inputs[op_.LeadingInput()];
     for (DType dtype : leading.dtypes) {
-      const absl::StatusOr<CallDesc> call = WorkloadCall(op_, op_.workloads[0], dtype);
+      const absl::StatusOr<CallDesc> call = WorkloadCall(op_, WorkloadOf(dtype), dtype);
       if (!call.ok()) {
         Add(3, 0, "inputs." + leading.name, DTypeName(dtype), ": ", MessageOf(call.status()));
       } else if (implemented()) {

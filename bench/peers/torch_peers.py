@@ -57,7 +57,17 @@ def silu_and_mul(inputs, params):
     return torch.nn.functional.silu(gate) * up
 
 
+def attention(inputs, params):
+    """cuDNN's kernel where there is one for the call."""
+    q, k, v = (t.transpose(1, 2) for t in inputs)
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
+        return torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, is_causal=params["is_causal"], enable_gqa=q.shape[1] != k.shape[1])
+
+
 OPS = {
+    "MultiHeadAttentionFwdOp": attention,
+    "GroupedQueryAttentionFwdOp": attention,
     "RMSNormFwdOp": rms_norm,
     "SoftmaxFwdOp": softmax,
     "AddFwdOp": add,

@@ -1,5 +1,7 @@
 #include "runtime/conform/case_runner.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "manifest/status.h"
@@ -12,6 +14,25 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 // that one poison or the other differs from whatever should have been written.
 constexpr uint8_t kNanPoison = 0xff;
 constexpr uint8_t kNumberPoison = 0x5a;
+
+// Fills what no element of the view covers, so that a write there shows.
+void PoisonGaps(const TensorDesc& desc, HostBuffer& buffer) {
+  if (desc.IsContiguous()) return;
+  const std::vector<std::byte> data = buffer.bytes;
+  std::fill(buffer.bytes.begin(), buffer.bytes.end(), std::byte{kNanPoison});
+  const int64_t size = DTypeSize(desc.dtype);
+  for (int64_t i = 0; i < desc.elements(); ++i) {
+    int64_t rest = i, offset = 0;
+    for (int axis = desc.rank() - 1; axis >= 0; --axis) {
+      offset += rest % desc.shape[axis] * desc.strides[axis];
+      rest /= desc.shape[axis];
+    }
+    const auto at = static_cast<size_t>(buffer.origin_bytes + offset * size);
+    std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(at), size,
+                buffer.bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
 constexpr int64_t kLargestInputReadBack = int64_t{64} << 20;
 
 class OwnedGraph {
@@ -88,7 +109,11 @@ absl::StatusOr<DataSet> CaseRunner::Draw(InputMode mode) {
   data.mode = mode;
   TW_ASSIGN_OR_RETURN(data.inputs, MakeInputs(entry_->call, {.mode = mode, .seed = seed_++}));
   std::vector<HostOperand> inputs;
-  for (const HostBuffer& buffer : data.inputs) inputs.push_back({buffer.origin()});
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    const bool mutated = entry_->call.op->inputs[i].mutated && buffer_of_input_[i] != kNone;
+    if (mutated) PoisonGaps(entry_->call.input(static_cast<int>(i)).desc, data.inputs[i]);
+    inputs.push_back({data.inputs[i].origin()});
+  }
   const ReferenceCall call{&entry_->call, inputs};
   for (size_t i = 0; i < elements_.size(); ++i) {
     data.expected.emplace_back(elements_[i].size());

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <string_view>
 
 #include "manifest/edge_cases.h"
+#include "manifest/input_values.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -42,7 +44,8 @@ Dims StridesInOrder(const Dims& shape, bool reversed, int64_t innermost, int64_t
   return strides;
 }
 
-void ApplyLayout(Layout layout, bool is_input, Operand& operand) {
+// `fixed`: the operator makes this input's values itself, or writes it.
+void ApplyLayout(Layout layout, bool is_input, bool fixed, Operand& operand) {
   TensorDesc& desc = operand.desc;
   const auto element_bytes = static_cast<uint32_t>(DTypeSize(desc.dtype));
   switch (layout) {
@@ -61,7 +64,8 @@ void ApplyLayout(Layout layout, bool is_input, Operand& operand) {
       desc.strides = StridesInOrder(desc.shape, true, 1, 0);
       break;
     case Layout::kExpanded:
-      if (is_input && desc.rank() > 0) desc.strides[0] = 0;
+      // Such values need room to differ.
+      if (is_input && !fixed && desc.rank() > 0) desc.strides[0] = 0;
       break;
     case Layout::kReversed:
       for (int axis = 0; axis < desc.rank(); ++axis) desc.strides[axis] = -desc.strides[axis];
@@ -80,11 +84,16 @@ absl::StatusOr<ConformCase> MakeCase(const OpSpec& op, const Workload& workload,
 }
 
 void AddLayouts(const OpSpec& op, const ConformCase& dense, std::vector<ConformCase>& cases) {
+  const bool chooses = static_cast<bool>(BuiltinInputs(op.name));
   for (const auto& [layout, suffix] : kLayouts) {
     ConformCase variant = dense;
     variant.name += suffix;
     for (int i = 0; i < static_cast<int>(variant.call.operands.size()); ++i) {
-      ApplyLayout(layout, i < op.input_count(), variant.call.operands[static_cast<size_t>(i)]);
+      Operand& operand = variant.call.operands[static_cast<size_t>(i)];
+      const bool is_input = i < op.input_count();
+      const bool written = is_input && op.inputs[static_cast<size_t>(i)].mutated;
+      ApplyLayout(layout, is_input, written || (chooses && !IsFloating(operand.desc.dtype)),
+                  operand);
     }
     // The contract decides on views as well; what it refuses is no case.
     const std::span<const Operand> all(variant.call.operands.data(), variant.call.operands.size());
@@ -117,6 +126,7 @@ absl::StatusOr<std::vector<ConformCase>> ConformCases(const OpSpec& op) {
   }
   const std::vector<DType>& allowed = op.inputs[op.LeadingInput()].dtypes;
   const std::vector<Workload> edges = BuiltinEdgeCases(op.name);
+  std::set<DType> viewed;
   for (size_t i = 0; i < edges.size(); ++i) {
     const std::vector<DType>& dtypes = edges[i].dtypes.empty() ? allowed : edges[i].dtypes;
     for (const DType dtype : allowed) {
@@ -124,7 +134,7 @@ absl::StatusOr<std::vector<ConformCase>> ConformCases(const OpSpec& op) {
       TW_ASSIGN_OR_RETURN(ConformCase entry,
                           MakeCase(op, edges[i], dtype, "edge/" + edges[i].label));
       cases.push_back(std::move(entry));
-      if (i == 0) AddLayouts(op, ConformCase(cases.back()), cases);
+      if (viewed.insert(dtype).second) AddLayouts(op, ConformCase(cases.back()), cases);
     }
   }
   return cases;

@@ -12,6 +12,7 @@ import sys
 
 import torch
 
+from attention_golden import attention_ops
 from elementwise_golden import elementwise_ops
 from pool_golden import pool_ops
 from reduction_golden import reduction_ops
@@ -166,6 +167,7 @@ def silu_and_mul_cases():
 OPS = {"GemmFwdOp": gemm_cases, "BmmFwdOp": bmm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
        "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case) | reduction_ops(case)
 OPS |= pool_ops(case)
+OPS |= attention_ops(case)
 
 
 def main():

@@ -1,0 +1,134 @@
+// The online softmax over fragments of scores: a thread holds two rows (lane / 4, and 8 further) of
+// 8-column tiles, two neighbouring columns of each.
+#ifndef TILEWRIGHT_ATTENTION_SOFTMAX_CUH_
+#define TILEWRIGHT_ATTENTION_SOFTMAX_CUH_
+
+#include "attention/params.cuh"
+#include "device/base.cuh"
+#include "device/logarithm.cuh"
+#include "device/math.cuh"
+#include "device/warp.cuh"
+
+namespace tilewright {
+
+inline constexpr float kMinusInfinity = __builtin_bit_cast(float, 0xff800000u);
+
+// The keys that the thread's two rows may see: first and last, inclusive.
+struct VisibleKeys {
+  int first[2];
+  int last[2];
+};
+
+// A query's place: keys from `first` on to `last` are visible; none if first > last.
+struct KeyRange {
+  int first;
+  int last;
+};
+__device__ __forceinline__ KeyRange VisibleRange(int position, int left, int right, int kv_len) {
+  return {Max(0, position - left), Min(kv_len - 1, position + right)};
+}
+
+// Scores of invisible keys become minus infinity. `column` is the key of the tile's first column.
+template <int kTiles>
+__device__ __forceinline__ void MaskScores(float (&s)[kTiles][4], const VisibleKeys& keys,
+                                           int column) {
+  const int mine = column + threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const int first = keys.first[row] - mine;
+    const int last = keys.last[row] - mine;
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int at = tile * 8 + i;
+        if (at < first || at > last) s[tile][row * 2 + i] = kMinusInfinity;
+      }
+    }
+  }
+}
+
+// tanh by one exponential; absolute error about 1e-7.
+__device__ __forceinline__ float Tanh(float x) {
+  return 1.0f - 2.0f * RcpApprox(1.0f + Exp2(2.0f * kLog2e * x));
+}
+
+// softcap_log2 * tanh(softcap_in * s): capped scores times log2(e).
+template <int kTiles>
+__device__ __forceinline__ void CapScores(float (&s)[kTiles][4], float softcap_in,
+                                          float softcap_log2) {
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) s[tile][i] = softcap_log2 * Tanh(softcap_in * s[tile][i]);
+  }
+}
+
+// The running maximum and sum of the thread's two rows. Scores are scaled by `scale` (of base 2
+// logarithms) on the way into the exponential; the sum is this thread's share until Finish().
+struct SoftmaxState {
+  float max[2] = {kMinusInfinity, kMinusInfinity};  // of unscaled scores
+  float sum[2] = {0.0f, 0.0f};
+
+  // Replaces scores by their exponentials and returns in `rescale` what earlier results have to be
+  // multiplied by.
+  template <int kTiles>
+  __device__ __forceinline__ void Update(float (&s)[kTiles][4], float scale, float (&rescale)[2]) {
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      float highest = max[row];
+#pragma unroll
+      for (int tile = 0; tile < kTiles; ++tile) {
+        highest = MaxNumber(highest, MaxNumber(s[tile][row * 2], s[tile][row * 2 + 1]));
+      }
+      highest = MaxNumber(highest, ShuffleXor(highest, 1));
+      highest = MaxNumber(highest, ShuffleXor(highest, 2));
+      // A row that has seen nothing keeps exponentials of minus infinity, not of a difference.
+      const float base = highest == kMinusInfinity ? 0.0f : highest * scale;
+      rescale[row] = Exp2(Fma(max[row], scale, -base));
+      max[row] = highest;
+      float total = 0.0f;
+#pragma unroll
+      for (int tile = 0; tile < kTiles; ++tile) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          float& value = s[tile][row * 2 + i];
+          value = Exp2(Fma(value, scale, -base));
+          total += value;
+        }
+      }
+      sum[row] = Fma(sum[row], rescale[row], total);
+    }
+  }
+
+  // Sums over the four threads of a row.
+  __device__ __forceinline__ void Finish() {
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      sum[row] += ShuffleXor(sum[row], 1);
+      sum[row] += ShuffleXor(sum[row], 2);
+    }
+  }
+  // What results are divided by; rows that saw nothing give zeros.
+  __device__ __forceinline__ float Normaliser(int row) const {
+    return sum[row] > 0.0f ? Rcp(sum[row]) : 0.0f;
+  }
+  // log2 of the sum of exponentials; minus infinity for a row that saw nothing.
+  __device__ __forceinline__ float LogSum2(int row, float scale) const {
+    return sum[row] > 0.0f ? Fma(max[row], scale, Log2(sum[row])) : kMinusInfinity;
+  }
+};
+
+// Rounded weights of 16 keys as the row operand of a matrix product.
+template <class Element>
+__device__ __forceinline__ void PackWeights(uint32_t (&a)[4], const float (&left)[4],
+                                            const float (&right)[4]) {
+  a[0] = Pack2<Element>(left[0], left[1]);
+  a[1] = Pack2<Element>(left[2], left[3]);
+  a[2] = Pack2<Element>(right[0], right[1]);
+  a[3] = Pack2<Element>(right[2], right[3]);
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_ATTENTION_SOFTMAX_CUH_

@@ -1,0 +1,333 @@
+// Attention forward on Hopper's warp-group tensor cores (sm_90a).
+//
+// One warp loads tiles of queries, keys and values by TMA; kMathGroups warp groups of 64 query rows
+// each compute. Keys and values come right to left, so that masked tiles are done first. Within a
+// group the scores of the next tile are multiplied while the weights of the last one are; between
+// groups a turn makes one multiply while the other computes exponentials (after FlashAttention-3,
+// Shah et al. 2024). CTAs are persistent: an epilogue overlaps the loads of the next row tile.
+#ifndef TILEWRIGHT_ATTENTION_WGMMA_CUH_
+#define TILEWRIGHT_ATTENTION_WGMMA_CUH_
+
+#include "attention/sequence.cuh"
+#include "attention/softmax.cuh"
+#include "attention/wgmma_memory.cuh"
+#include "attention/wgmma_store.cuh"
+#include "device/cluster.cuh"
+#include "device/mbarrier.cuh"
+#include "device/warp.cuh"
+#include "device/wgmma.cuh"
+#include "device/wgmma_rs.cuh"
+
+namespace tilewright {
+
+// Issues the loads of every tile. One thread.
+template <class Config>
+struct AttentionProducer {
+  using Tile = WgmmaAttentionTile<Config>;
+  using Smem = WgmmaAttentionSmem<Config>;
+  using Pipe = PipelineState<Config::kStages>;
+  using Work = WgmmaAttentionWork<Config>;
+
+  using Rows = KeyRows<Config>;
+
+  __device__ static __forceinline__ void LoadKeys(const Smem& smem, Pipe& pipe,
+                                                  const WgmmaAttentionParams& params,
+                                                  const Work& work, const Rows& rows) {
+    BarrierWait(smem.KeysEmpty(pipe.stage), pipe.parity ^ 1);
+    Barrier* const full = smem.KeysFull(pipe.stage);
+    BarrierArriveExpect(full, Tile::kKeyBytes);
+    Load<Tile::kDimBlocks>(smem.Keys(pipe.stage), &params.k_map, full, work, rows);
+    pipe.Advance();
+  }
+  __device__ static __forceinline__ void LoadValues(const Smem& smem, Pipe& pipe,
+                                                    const WgmmaAttentionParams& params,
+                                                    const Work& work, const Rows& rows) {
+    BarrierWait(smem.ValuesEmpty(pipe.stage), pipe.parity ^ 1);
+    Barrier* const full = smem.ValuesFull(pipe.stage);
+    BarrierArriveExpect(full, Tile::kValueBytes);
+    Load<Tile::kValueBlocks>(smem.Values(pipe.stage), &params.v_map, full, work, rows);
+    pipe.Advance();
+  }
+  template <int kBlocks>
+  __device__ static __forceinline__ void Load(unsigned char* tile, const TensorMap* map,
+                                              Barrier* full, const Work& work, const Rows& rows) {
+#pragma unroll
+    for (int piece = 0; piece < Rows::kPieces; ++piece) {
+#pragma unroll
+      for (int i = 0; i < kBlocks; ++i) {
+        TmaLoad4d(tile + i * Tile::kKeyBlockBytes + piece * Rows::kPieceBytes, map, full, i * 64,
+                  rows.row[piece], work.kv_head, Config::kPaged ? 0 : work.MapBatch());
+      }
+    }
+  }
+
+  __device__ static __forceinline__ void Run(const Smem& smem, const WgmmaAttentionParams& params) {
+    Pipe keys, values;
+    uint32_t q_parity = 1;
+    for (AttentionTurns turns(params.walk); turns.more(); turns.Next()) {
+      const Work work = Work::Of(params, turns.index());
+      if (work.empty() || work.blind()) continue;
+      BarrierWait(smem.QueriesEmpty(), q_parity);
+      q_parity ^= 1;
+      BarrierArriveExpect(smem.QueriesFull(), Tile::kQueryBytes);
+      const int row = static_cast<int>(work.sequence.q_row) + work.first_row;
+#pragma unroll
+      for (int i = 0; i < Tile::kDimBlocks; ++i) {
+        TmaLoad4d(smem.Queries() + i * Tile::kQueryBlockBytes, &params.q_map, smem.QueriesFull(),
+                  i * 64, row, work.head, work.MapBatch());
+      }
+      Rows rows = Rows::Of(work.sequence, work.last);
+      LoadKeys(smem, keys, params, work, rows);
+      for (int block = work.last; block > work.first; --block) {
+        const Rows next = Rows::Of(work.sequence, block - 1);
+        LoadKeys(smem, keys, params, work, next);
+        LoadValues(smem, values, params, work, rows);
+        rows = next;
+      }
+      LoadValues(smem, values, params, work, rows);
+    }
+  }
+};
+
+// The turn to issue matrix products goes round the math groups.
+template <int kGroups>
+struct MathTurn {
+  static constexpr int kBarrier = 4;  // to 6; the epilogues use 1 to 3
+  __device__ static __forceinline__ void Start(int group) {
+    if (group == kGroups - 1) Pass(group);  // group 0 goes first
+  }
+  __device__ static __forceinline__ void Await(int group) {
+    if constexpr (kGroups > 1) NamedBarrierSync(kBarrier + group, 256);
+  }
+  __device__ static __forceinline__ void Pass(int group) {
+    if constexpr (kGroups > 1) {
+      NamedBarrierArrive(kBarrier + (group + 1 == kGroups ? 0 : group + 1), 256);
+    }
+  }
+};
+
+// One math group: 64 rows of each tile.
+template <class Config>
+struct AttentionMath {
+  using Element = typename Config::Element;
+  using Tile = WgmmaAttentionTile<Config>;
+  using Smem = WgmmaAttentionSmem<Config>;
+  using Pipe = PipelineState<Config::kStages>;
+  using Work = WgmmaAttentionWork<Config>;
+  using Turn = MathTurn<Config::kMathGroups>;
+  static constexpr int kColumnTiles = Tile::kTileN / 8;
+  static constexpr int kSteps = Tile::kTileN / 16;
+
+  const Smem& smem;
+  const WgmmaAttentionParams& params;
+  const int group;
+  Pipe keys, values;
+  float s[kColumnTiles][4];
+  float o[Config::kValueDim / 2];
+  uint32_t weights[kSteps][4];
+  SoftmaxState state;
+  VisibleKeys visible;
+  int accumulate;
+  float input_scale;  // of float8 queries and keys
+
+  __device__ __forceinline__ float Scale() const {
+    return Config::kSoftcap ? 1.0f : params.call.scale_log2 * input_scale;
+  }
+
+  // s = queries * keys^T; asynchronous.
+  __device__ __forceinline__ void IssueScores() {
+    const uint64_t q =
+        MatrixDescriptor(SharedAddress(smem.Queries()) + group * 64 * kSwizzleRowBytes);
+    const uint64_t k = MatrixDescriptor(SharedAddress(smem.Keys(keys.stage)));
+    WgmmaFence();
+#pragma unroll
+    for (int step = 0; step < Config::kDim / 16; ++step) {
+      Wgmma<Element, Tile::kTileN, false, false>::Run(
+          reinterpret_cast<float(&)[kColumnTiles * 4]>(s),
+          q + step / 4 * (Tile::kQueryBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
+          k + step / 4 * (Tile::kKeyBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
+          step > 0);
+    }
+    WgmmaCommit();
+  }
+
+  // o += weights * values; asynchronous.
+  __device__ __forceinline__ void IssueValues() {
+    const uint64_t v = Tile::ValueDescriptor(SharedAddress(smem.Values(values.stage)));
+    WgmmaFence();
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      WgmmaRs<Element, Config::kValueDim, true>::Run(
+          o, weights[step], v + step * kDescriptorStepK<true>, step > 0 ? 1 : accumulate);
+    }
+    WgmmaCommit();
+    accumulate = 1;
+  }
+
+  template <int kPending>
+  __device__ __forceinline__ void AwaitScores() {
+    WgmmaWait<kPending>();
+#pragma unroll
+    for (int i = 0; i < kColumnTiles * 4; ++i) WgmmaHold(s[i / 4][i % 4]);
+  }
+  __device__ __forceinline__ void AwaitValues() {
+    WgmmaWait<0>();
+#pragma unroll
+    for (int i = 0; i < Config::kValueDim / 2; ++i) WgmmaHold(o[i]);
+#pragma unroll
+    for (int i = 0; i < kSteps * 4; ++i) WgmmaHold(weights[i / 4][i % 4]);
+  }
+
+  __device__ __forceinline__ void ReleaseKeys() {
+    if (threadIdx.x % 32 == 0) BarrierArrive(smem.KeysEmpty(keys.stage));
+    keys.Advance();
+  }
+  __device__ __forceinline__ void ReleaseValues() {
+    if (threadIdx.x % 32 == 0) BarrierArrive(smem.ValuesEmpty(values.stage));
+    values.Advance();
+  }
+
+  template <bool kMask>
+  __device__ __forceinline__ void Exponentials(int block, float (&rescale)[2]) {
+    if constexpr (Config::kSoftcap) {
+      CapScores(s, params.call.softcap_in * input_scale, params.call.softcap_log2);
+    }
+    if constexpr (kMask) MaskScores(s, visible, block * Tile::kTileN);
+    state.Update(s, Scale(), rescale);
+  }
+  __device__ __forceinline__ void Pack() {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      PackWeights<Element>(weights[step], s[2 * step], s[2 * step + 1]);
+    }
+  }
+
+  // Waits for the values of `block`. Rows past the end of a sequence may be another's: a weight of
+  // zero would not keep a NaN among them out.
+  __device__ __forceinline__ void AwaitValueTile(const Work& work, int block) {
+    BarrierWait(smem.ValuesFull(values.stage), values.parity);
+    if constexpr (Config::kRagged || Config::kPaged) {
+      const int rows = work.sequence.kv_len - block * Tile::kTileN;
+      if (rows < Tile::kTileN) {
+        Tile::ZeroRows(smem.Values(values.stage), rows);
+        FenceProxyAsync();
+        NamedBarrierSync(1 + group, 128);
+      }
+    }
+  }
+
+  // The scores of `block` and the values of the one after it.
+  template <bool kMask>
+  __device__ __forceinline__ void Step(const Work& work, int block) {
+    BarrierWait(smem.KeysFull(keys.stage), keys.parity);
+    Turn::Await(group);
+    IssueScores();
+    AwaitValueTile(work, block + 1);
+    IssueValues();
+    Turn::Pass(group);
+    AwaitScores<1>();
+    ReleaseKeys();
+    float rescale[2];
+    Exponentials<kMask>(block, rescale);
+    AwaitValues();
+    ReleaseValues();
+#pragma unroll
+    for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] *= rescale[i / 2 % 2];
+    Pack();
+  }
+
+  // All blocks of a tile; those that no mask touches in a loop of their own.
+  __device__ __forceinline__ void Blocks(const Work& work) {
+    BarrierWait(smem.KeysFull(keys.stage), keys.parity);
+    IssueScores();
+    AwaitScores<0>();
+    ReleaseKeys();
+    float rescale[2];
+    Exponentials<true>(work.last, rescale);
+    Pack();
+    accumulate = 0;
+    int block = work.last - 1;
+    if constexpr (Config::kCausal) {
+      const int free_last = work.FreeLast(group);
+      for (; block >= work.first && block > free_last; --block) Step<true>(work, block);
+    }
+    const int free_first = Config::kWindow ? work.FreeFirst(group) : work.first;
+    for (; block >= work.first && block >= free_first; --block) Step<false>(work, block);
+    if constexpr (Config::kWindow) {
+      for (; block >= work.first; --block) Step<true>(work, block);
+    }
+    if (!Config::kSharedOutput) ReleaseQueries();
+    AwaitValueTile(work, work.first);
+    IssueValues();
+    AwaitValues();
+    ReleaseValues();
+  }
+
+  __device__ __forceinline__ void ReleaseQueries() {
+    if (threadIdx.x % 32 == 0) BarrierArrive(smem.QueriesEmpty());
+  }
+
+  __device__ __forceinline__ void Run() {
+    uint32_t q_parity = 0;
+    Turn::Start(group);
+    for (AttentionTurns turns(params.walk); turns.more(); turns.Next()) {
+      const Work work = Work::Of(params, turns.index());
+      if (work.empty()) continue;
+      state = SoftmaxState();
+      input_scale = work.InputScale();
+      if (work.blind()) {
+#pragma unroll
+        for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] = 0.0f;
+      } else {
+        visible = work.Visible(group);
+        BarrierWait(smem.QueriesFull(), q_parity);
+        q_parity ^= 1;
+        Blocks(work);
+      }
+      state.Finish();
+      AttentionStore<Config>::Run(o, state, Scale(), smem, params, work, group);
+      if (Config::kSharedOutput && !work.blind()) ReleaseQueries();
+    }
+    if (threadIdx.x % 128 == 0) TmaStoreWaitRead<0>();
+  }
+};
+
+template <class Config>
+__global__ __launch_bounds__((Config::kMathGroups + 1) * 128, 1) void WgmmaAttentionKernel(
+    const __grid_constant__ WgmmaAttentionParams params) {
+  static_assert(Config::kDim % 16 == 0 && Config::kValueDim % 16 == 0);
+  static_assert(Config::kTileN % 16 == 0 && Config::kTileN <= 256 && Config::kStages >= 2);
+  using Smem = WgmmaAttentionSmem<Config>;
+  extern __shared__ __align__(1024) unsigned char smem_bytes[];
+  const Smem smem{smem_bytes};
+  const int warp_group = ShuffleIndexBits(threadIdx.x / 128, 0);
+  constexpr int kProducer = Config::kMathGroups;
+  if (threadIdx.x == 0) {
+    constexpr int kReleases = 4 * Config::kMathGroups;  // one a warp
+    BarrierInit(smem.QueriesFull(), 1);
+    BarrierInit(smem.QueriesEmpty(), kReleases);
+    for (int stage = 0; stage < Config::kStages; ++stage) {
+      BarrierInit(smem.KeysFull(stage), 1);
+      BarrierInit(smem.ValuesFull(stage), 1);
+      BarrierInit(smem.KeysEmpty(stage), kReleases);
+      BarrierInit(smem.ValuesEmpty(stage), kReleases);
+    }
+    BarrierInitFence();
+  } else if (threadIdx.x == kProducer * 128) {
+    TmaPrefetchMap(&params.q_map);
+    TmaPrefetchMap(&params.k_map);
+    TmaPrefetchMap(&params.v_map);
+  }
+  CtaBarrier();
+  if (warp_group == kProducer) {
+    RegistersDecrease<Config::kProducerRegisters>();
+    if (threadIdx.x == kProducer * 128) AttentionProducer<Config>::Run(smem, params);
+  } else {
+    RegistersIncrease<Config::kMathRegisters>();
+    AttentionMath<Config>{smem, params, warp_group}.Run();
+  }
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_ATTENTION_WGMMA_CUH_

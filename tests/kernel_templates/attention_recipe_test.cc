@@ -1,0 +1,181 @@
+// Guards the attention recipes: which variant serves what, chunks of keys, launches and workspace,
+// and that the values an operator chooses for its inputs make valid calls. Host only.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "kernel_templates/attention/problem.h"
+#include "kernel_templates/attention/variants.h"
+#include "kernel_templates/recipe.h"
+#include "manifest/edge_cases.h"
+#include "manifest/op_spec.h"
+
+namespace tilewright {
+namespace {
+
+DeviceProfile H200() {
+  DeviceProfile device;
+  device.name = "NVIDIA H200";
+  device.arch = "sm_90a";
+  device.compute_major = 9;
+  device.sm_count = 132;
+  device.smem_per_block_bytes = 232448;
+  device.bandwidth_gbps = 4280;
+  device.tensor_tflops_16bit = 800;
+  return device;
+}
+DeviceProfile Ampere() {
+  DeviceProfile device = H200();
+  device.arch = "sm_80";
+  device.compute_major = 8;
+  device.smem_per_block_bytes = 166912;
+  return device;
+}
+
+const char* const kOps[] = {"MultiHeadAttentionFwdOp",
+                            "GroupedQueryAttentionFwdOp",
+                            "GroupedQueryAttentionPrefillFwdOp",
+                            "GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp",
+                            "GroupedQueryAttentionSlidingWindowFwdOp",
+                            "GroupedQueryAttentionSlidingWindowVarlenFwdOp",
+                            "MultiHeadAttentionDecodeWithKVCacheFwdOp",
+                            "MultiHeadAttentionDecodePagedWithKVCacheFwdOp",
+                            "GroupedQueryAttentionDecodeWithKVCacheFwdOp",
+                            "GroupedQueryAttentionDecodePagedWithKVCacheFwdOp"};
+
+CallDesc WorkloadNamed(std::string_view op, std::string_view label, DType dtype) {
+  const OpSpec& spec = *Manifest::FindBuiltin(op);
+  for (const Workload& workload : spec.workloads) {
+    if (workload.label == label) return WorkloadCall(spec, workload, dtype).value();
+  }
+  ADD_FAILURE() << label;
+  return {};
+}
+
+std::string Served(std::string_view op, const CallDesc& call, const DeviceProfile& device) {
+  const auto recipe = MakeBuiltinRecipe(op);
+  const auto variant = SelectVariant(*recipe, call, device);
+  return variant.ok() ? std::string((*variant)->name()) : variant.status().ToString();
+}
+
+// Guards: on Hopper every catalog workload of many queries takes the tensor-core kernel and every
+// decode the split one; elsewhere the portable one serves.
+TEST(AttentionRecipeTest, EachWorkloadGoesToItsVariant) {
+  for (const char* op : kOps) {
+    const OpSpec& spec = *Manifest::FindBuiltin(op);
+    const bool decode = spec.name.find("Decode") != std::string::npos;
+    for (const Workload& workload : spec.workloads) {
+      for (const DType dtype : workload.dtypes) {
+        const CallDesc call = WorkloadCall(spec, workload, dtype).value();
+        EXPECT_EQ(Served(op, call, H200()), decode ? "split" : "wgmma") << workload.label;
+        EXPECT_EQ(Served(op, call, Ampere()), decode ? "split" : "mma") << workload.label;
+      }
+    }
+  }
+}
+
+// Guards: every edge case is served by the portable variant on both, its default being legal, and
+// binds to launches whose grids are not empty.
+TEST(AttentionRecipeTest, EveryEdgeCaseBinds) {
+  for (const char* op : kOps) {
+    const OpSpec& spec = *Manifest::FindBuiltin(op);
+    const auto recipe = MakeBuiltinRecipe(op);
+    for (const Workload& edge : BuiltinEdgeCases(op)) {
+      const DType dtype = edge.dtypes.empty() ? DType::kFloat16 : edge.dtypes[0];
+      const auto call = WorkloadCall(spec, edge, dtype);
+      ASSERT_TRUE(call.ok()) << edge.label << ": " << call.status();
+      for (const DeviceProfile& device : {H200(), Ampere()}) {
+        for (const Variant* variant : recipe->variants()) {
+          if (variant->name() != "mma" && !variant->Serves(*call, device).ok()) continue;
+          ASSERT_TRUE(variant->Serves(*call, device).ok()) << edge.label;
+          const Config config = variant->Default(*call, device);
+          EXPECT_TRUE(variant->Legal(*call, config, device).ok())
+              << spec.name << " " << edge.label << " " << config.ToJson();
+          const auto bound = variant->Bind(*call, config, device);
+          ASSERT_TRUE(bound.ok()) << bound.status();
+          for (const Launch& launch : bound->launches) {
+            EXPECT_GT(launch.grid[0], 0u) << edge.label;
+            EXPECT_LE(launch.params.size(), 4096u);
+            EXPECT_LT(launch.kernel, static_cast<int>(variant->Kernels(*call, config).size()));
+          }
+        }
+      }
+    }
+  }
+}
+
+// Guards: keys are cut so that two blocks an SM are occupied once, one where there is little to
+// read; partial results take workspace only where there are several chunks.
+TEST(AttentionRecipeTest, ChunksOccupyTheDeviceOnce) {
+  struct Expected {
+    const char* label;
+    int64_t chunk;
+    bool several;
+  };
+  const char* op = "GroupedQueryAttentionDecodeWithKVCacheFwdOp";
+  const auto recipe = MakeBuiltinRecipe(op);
+  const Variant& split = *FindVariant(*recipe, "split");
+  for (const auto& [label, chunk, several] :
+       {Expected{"llama-8b-4k", 4096, false}, Expected{"llama-70b-32k", 4096, true},
+        Expected{"qwen3-30b-a3b-bs1-1k", 128, true}, Expected{"qwen3-30b-a3b-bs1-8k", 256, true},
+        Expected{"qwen3-30b-a3b-bs1-64k", 1024, true},
+        Expected{"qwen3-30b-a3b-bs1-256k", 4096, true}}) {
+    const CallDesc call = WorkloadNamed(op, label, DType::kFloat16);
+    const Config config = split.Default(call, H200());
+    EXPECT_EQ(config.Get("chunk"), chunk) << label;
+    const BoundCall bound = split.Bind(call, config, H200()).value();
+    EXPECT_EQ(bound.launches.size(), several ? 2u : 1u) << label;
+    EXPECT_EQ(bound.workspace_bytes > 0, several) << label;
+    EXPECT_LE(bound.launches[0].grid[0], 2 * 132u) << label;
+  }
+}
+
+// Guards: a growing cache is appended to before it is read, rotated queries and widened float8
+// operands lie in the workspace without overlap.
+TEST(AttentionRecipeTest, PreparationComesFirst) {
+  const char* op = "GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp";
+  const auto recipe = MakeBuiltinRecipe(op);
+  const Variant& wgmma = *FindVariant(*recipe, "wgmma");
+  const CallDesc rope = WorkloadNamed(
+      op, "llama-8b-prefill-paged-b8-prefix4k-chunk512-p64-full-rope", DType::kFloat16);
+  const Config config = wgmma.Default(rope, H200());
+  const BoundCall bound = wgmma.Bind(rope, config, H200()).value();
+  const auto kernels = wgmma.Kernels(rope, config);
+  ASSERT_EQ(bound.launches.size(), 2u);
+  EXPECT_EQ(kernels[static_cast<size_t>(bound.launches[0].kernel)].template_file,
+            "attention/append.cuh");
+  EXPECT_EQ(bound.launches[1].kernel, 0);
+  EXPECT_EQ(bound.workspace_bytes, 4096 * 32 * 128 * 2);
+  EXPECT_EQ(bound.launches[1].tensor_maps[0].operand, kWorkspaceOperand);
+
+  const CallDesc float8 = WorkloadNamed(
+      op, "llama-8b-prefill-paged-fp8-cache-b8-prefix4k-chunk512-p64", DType::kFloat16);
+  const BoundCall widened = wgmma.Bind(float8, wgmma.Default(float8, H200()), H200()).value();
+  ASSERT_EQ(widened.launches.size(), 4u);
+  const int64_t cache = int64_t{36864} * 8 * 128 * 2;
+  EXPECT_EQ(widened.workspace_bytes, 2 * cache);
+  EXPECT_EQ(widened.launches[3].tensor_maps[1].byte_offset, 0);
+  EXPECT_EQ(widened.launches[3].tensor_maps[2].byte_offset, cache);
+}
+
+// Guards: what only the portable kernel can do goes there.
+TEST(AttentionRecipeTest, OddCallsArePortable) {
+  const char* op = "GroupedQueryAttentionFwdOp";
+  CallDesc call = WorkloadNamed(op, "llama-8b-short", DType::kBFloat16);
+  EXPECT_EQ(Served(op, call, H200()), "wgmma");
+  CallDesc shifted = call;
+  shifted.operands[1].alignment = 8;
+  EXPECT_EQ(Served(op, shifted, H200()), "mma");
+  CallDesc reversed = call;
+  reversed.operands[2].desc.strides[1] = -reversed.operands[2].desc.strides[1];
+  EXPECT_EQ(Served(op, reversed, H200()), "mma");
+  CallDesc apart = call;
+  apart.operands[3].desc.strides = Dims{512 * 32 * 256, 32 * 256, 256, 2};
+  EXPECT_EQ(Served(op, apart, H200()), "mma");
+}
+
+}  // namespace
+}  // namespace tilewright
