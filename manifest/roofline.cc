@@ -39,13 +39,13 @@ absl::StatusOr<double> Quantity(const CallDesc& call, const CallScope& scope,
   return fail(Cat("expected a number, got ", ExprValueText(*value)));
 }
 
-// Tensor cores take 16-bit operands; float32 products stay exact on the vector units.
+// Tensor cores take 16-bit operands, and 8-bit ones twice as fast; float32 products stay exact on
+// the vector units.
 double PeakTflops(const CallDesc& call, const DeviceProfile& device) {
   const DType dtype = call.operands.empty() ? DType::kFloat32 : call.input(0).desc.dtype;
-  const bool sixteen_bit = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
-  return sixteen_bit && call.op->roofline.unit == Roofline::Unit::kTensor
-             ? device.tensor_tflops_16bit
-             : device.fp32_tflops;
+  const bool narrow = IsFloating(dtype) && DTypeSize(dtype) <= 2;
+  if (!narrow || call.op->roofline.unit != Roofline::Unit::kTensor) return device.fp32_tflops;
+  return device.tensor_tflops_16bit * (DTypeSize(dtype) == 1 ? 2 : 1);
 }
 
 }  // namespace

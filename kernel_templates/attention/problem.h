@@ -15,6 +15,9 @@
 
 namespace tilewright {
 
+inline constexpr int64_t kMaxAttentionExtent = int64_t{1} << 29;  // tokens; positions add up
+inline constexpr int kUnboundedWindow = 1 << 30;
+
 // Which keys a query sees. The values enter problem keys.
 enum class AttentionMask : uint8_t { kFull = 0, kCausal = 1, kWindow = 2 };
 

@@ -53,8 +53,8 @@ TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
     }
   }
   // The catalog's 618 cases of these operators, softmax and log-softmax over the last axis (8),
-  // attention at lengths of its own (9), and reductions over the last axis as their published figures
-  // are (37).
+  // attention at lengths of its own (9), and reductions over the last axis as their published
+  // figures are (37).
   EXPECT_EQ(calls, 672);
 }
 
@@ -125,6 +125,11 @@ TEST(RooflineTest, SpeedOfLightTakesTheSlowerLimit) {
   EXPECT_NEAR(SpeedOfLightUs(gemm, h200).value(), 2.0 * 4096 * 7168 * 16384 / 790e6, 1e-6);
   const CallDesc add = Infer("AddFwdOp", DType::kFloat32, {Dims{2048, 4096}, Dims{2048, 4096}});
   EXPECT_NEAR(SpeedOfLightUs(add, h200).value(), 100663296 / 4280e3, 1e-6);
+  // Tensor cores take float8 operands twice as fast.
+  const CallDesc float8 =
+      WorkloadNamed("GroupedQueryAttentionPrefillFwdOp",
+                    "llama-70b-prefill-fp8tc-bn224-s7168-to-bfloat16", DType::kFloat8E4M3);
+  EXPECT_NEAR(SpeedOfLightUs(float8, h200).value(), 4.0 * 64 * 7168 * 7168 * 128 / 1580e6, 1e-6);
   const absl::Status status = SpeedOfLightUs(add, BuiltinDeviceProfile("sm_80").value()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(Cat(status.message()), HasSubstr("is not calibrated"));
