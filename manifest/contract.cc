@@ -90,9 +90,11 @@ class CallBuilder {
   }
 
   // Adds contiguous outputs of the inferred dtypes and shapes.
-  absl::Status InferOutputs() {
+  absl::Status InferOutputs(std::optional<DType> leading) {
     for (const TensorSpec& spec : op_.outputs) {
-      TW_ASSIGN_OR_RETURN(const DType dtype, OutputDType(spec));
+      const bool leads = leading.has_value() && call_.operands.empty();
+      TW_ASSIGN_OR_RETURN(const DType dtype, leads ? *leading : OutputDType(spec));
+      TW_RETURN_IF_ERROR(CheckDType(spec, "output", dtype));
       TW_ASSIGN_OR_RETURN(const Dims shape, OutputShape(spec));
       Operand output;
       output.desc = TensorDesc::Contiguous(dtype, shape);
@@ -349,10 +351,11 @@ absl::StatusOr<CallDesc> MakeCall(const OpSpec& op, std::span<const Operand> inp
 }
 
 absl::StatusOr<CallDesc> InferCall(const OpSpec& op, std::span<const Operand> inputs,
-                                   std::span<const NamedParam> params) {
+                                   std::span<const NamedParam> params,
+                                   std::optional<DType> leading) {
   CallBuilder builder(op);
   TW_RETURN_IF_ERROR(builder.TakeInputs(inputs, params));
-  TW_RETURN_IF_ERROR(builder.InferOutputs());
+  TW_RETURN_IF_ERROR(builder.InferOutputs(leading));
   return builder.Finish();
 }
 
@@ -373,7 +376,7 @@ absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload
   }
   std::vector<NamedParam> params;
   for (const auto& [name, value] : workload.params) params.push_back({name, value});
-  absl::StatusOr<CallDesc> call = InferCall(op, inputs, params);
+  absl::StatusOr<CallDesc> call = InferCall(op, inputs, params, dtype);
   if (call.ok() || workload.label.empty()) return call;
   return InvalidArgument("workload '", workload.label, "' at ", DTypeName(dtype), ": ",
                          call.status().message());

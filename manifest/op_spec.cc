@@ -16,6 +16,10 @@ size_t OpSpec::LeadingInput() const {
   return 0;
 }
 
+const TensorSpec& OpSpec::LeadingTensor() const {
+  return inputs.empty() ? outputs.front() : inputs[LeadingInput()];
+}
+
 // What a correct kernel that computes in float32 and rounds its result once, or sums in another
 // order, can differ by from the exact result: a few units in the last place of the output.
 Tolerance DefaultTolerance(DType dtype) {

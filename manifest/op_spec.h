@@ -48,7 +48,7 @@ struct Workload {
   std::string label;
   std::vector<std::pair<std::string, Dims>> input_shapes;  // absent optional inputs are left out
   std::vector<std::pair<std::string, ParamValue>> params;
-  std::vector<DType> dtypes;  // of the leading input; the others follow same_as/dtype_combos
+  std::vector<DType> dtypes;  // of the leading tensor; the others follow same_as/dtype_combos
   int line = 0;
 };
 
@@ -108,6 +108,9 @@ struct OpSpec {
   std::optional<int> ParamIndex(std::string_view name) const;
   // The input whose dtype a workload names: the first that may be of several, else the first.
   size_t LeadingInput() const;
+  // The tensor whose dtype a workload names: the leading input; the first output of an operator
+  // that has no inputs.
+  const TensorSpec& LeadingTensor() const;
 };
 
 // Default tolerance of an output dtype (zero for integers and bool).
@@ -123,9 +126,11 @@ absl::StatusOr<CallDesc> MakeCall(const OpSpec& op, std::span<const Operand> inp
                                   std::span<const NamedParam> params);
 
 // The same for contiguous operands whose outputs are inferred: used by workloads, shape files, the
-// CLI and wrappers that allocate. Inputs absent from `inputs` have present == false.
+// CLI and wrappers that allocate. Inputs absent from `inputs` have present == false. `leading` is
+// the dtype of the first output where there are no inputs that it follows from.
 absl::StatusOr<CallDesc> InferCall(const OpSpec& op, std::span<const Operand> inputs,
-                                   std::span<const NamedParam> params);
+                                   std::span<const NamedParam> params,
+                                   std::optional<DType> leading = std::nullopt);
 
 // The call of `workload` at `dtype`.
 absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload, DType dtype);

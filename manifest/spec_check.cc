@@ -43,8 +43,11 @@ class SpecChecker {
 
   // Tensors, params, dims, `let` and roofline vars share one name space.
   Problem CheckSignature() {
-    if (op_.inputs.empty()) return At("signature.inputs", "expected at least one");
     if (op_.outputs.empty()) return At("signature.outputs", "expected at least one");
+    if (op_.inputs.empty() && op_.outputs[0].dtypes.empty()) {
+      return At(Cat("signature.outputs.", op_.outputs[0].name, ".dtype"),
+                "expected a list of dtypes where there are no inputs");
+    }
     names_.insert("elem_bytes");
     for (const TensorSpec& input : op_.inputs) {
       if (!AddName(input.name)) return Twice("signature.inputs", input.name);
@@ -220,7 +223,7 @@ class SpecChecker {
       const auto normal = NormalizeParam(op_.params[static_cast<size_t>(*index)], value, kMaxRank);
       if (!normal.ok()) return At(Cat(".params.", name), normal.status().message());
     }
-    const TensorSpec& leading = op_.inputs[op_.LeadingInput()];
+    const TensorSpec& leading = op_.LeadingTensor();
     const std::vector<DType>& allowed = leading.dtypes;
     for (const DType dtype : workload.dtypes) {
       if (std::find(allowed.begin(), allowed.end(), dtype) == allowed.end()) {

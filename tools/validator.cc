@@ -158,20 +158,21 @@ class OpValidator {
   // Every declared combination makes a valid call of the first workload that fits it, and is
   // served.
   void CheckDTypes() {
-    if (op_.workloads.empty() || op_.inputs.empty()) return;
+    if (op_.workloads.empty()) return;
     for (const std::vector<DType>& combo : op_.dtype_combos) {
       if (combo.size() != op_.inputs.size() + op_.outputs.size()) {
         Add(3, 0, "dtype_combos", "expected ", op_.inputs.size() + op_.outputs.size(),
             " dtypes, got ", combo.size());
       }
     }
-    const TensorSpec& leading = op_.inputs[op_.LeadingInput()];
+    const TensorSpec& leading = op_.LeadingTensor();
     for (DType dtype : leading.dtypes) {
       const absl::StatusOr<CallDesc> call = WorkloadCall(op_, WorkloadOf(dtype), dtype);
       if (!call.ok()) {
-        Add(3, 0, "inputs." + leading.name, DTypeName(dtype), ": ", MessageOf(call.status()));
+        Add(3, 0, Cat(op_.inputs.empty() ? "outputs." : "inputs.", leading.name), DTypeName(dtype),
+            ": ", MessageOf(call.status()));
       } else if (implemented()) {
-        CheckServed(*call, 3, 0, "inputs." + leading.name);
+        CheckServed(*call, 3, 0, Cat(op_.inputs.empty() ? "outputs." : "inputs.", leading.name));
       }
     }
   }

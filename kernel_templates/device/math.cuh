@@ -20,6 +20,18 @@ __device__ __forceinline__ float RsqrtApprox(float x) {
   asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+// sqrt.approx.f32 (relative error at most 2^-23): sm_80. Thread.
+__device__ __forceinline__ float SqrtApprox(float x) {
+  float y;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// lg2.approx.f32 (error at most 2^-22 where the result is near 0, else 2^-22 of it): sm_80. Thread.
+__device__ __forceinline__ float Log2Approx(float x) {
+  float y;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 // rcp.approx.ftz.f32 (error at most 1 unit in the last place): sm_80. Thread.
 __device__ __forceinline__ float RcpApprox(float x) {
   float y;
@@ -30,6 +42,12 @@ __device__ __forceinline__ float RcpApprox(float x) {
 __device__ __forceinline__ float Rcp(float x) {
   float y;
   asm("rcp.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// div.full.f32 (error at most 2 units in the last place, over the whole range): sm_80. Thread.
+__device__ __forceinline__ float DivFull(float a, float b) {
+  float y;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 }
 // fma.rn.f32: sm_80. Thread.

@@ -4,7 +4,7 @@
 
 #include "device/nan_math.cuh"
 #include "elementwise/elementwise.cuh"
-#include "elementwise/gelu.cuh"
+#include "elementwise/precision.cuh"
 
 namespace tilewright {
 
@@ -19,16 +19,16 @@ struct ReluFunctor : HomogeneousFunctor<T, 1> {
 };
 template <class T>
 struct GeluFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return Gelu(x); }
+  __device__ __forceinline__ float operator()(float x) const { return GeluFor<T>(x); }
 };
 template <class T>
 struct GeluTanhFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return GeluTanh(x); }
+  __device__ __forceinline__ float operator()(float x) const { return GeluTanhFor<T>(x); }
 };
 // -inf gives NaN, as torch does.
 template <class T>
 struct SiluFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return x * Rcp(1.0f + expf(-x)); }
+  __device__ __forceinline__ float operator()(float x) const { return x * SigmoidFor<T>(x); }
 };
 template <class T>
 struct HardsigmoidFunctor : HomogeneousFunctor<T, 1> {
@@ -59,7 +59,7 @@ struct SeluFunctor : HomogeneousFunctor<T, 1> {
   __device__ __forceinline__ float operator()(float x) const {
     constexpr float kScale = 1.05070098735548049342f;
     constexpr float kAlpha = 1.67326324235437728481f;
-    return x > 0 ? kScale * x : kScale * kAlpha * expm1f(x);
+    return x > 0 ? kScale * x : kScale * kAlpha * Expm1For<T>(x);
   }
 };
 
@@ -70,7 +70,7 @@ struct EluFunctor : HomogeneousFunctor<T, 1> {
   __device__ __forceinline__ explicit EluFunctor(const ElementwiseScalar* scalars)
       : alpha(FloatScalar(scalars[0])) {}
   __device__ __forceinline__ float operator()(float x) const {
-    return x > 0 ? x : alpha * expm1f(x);
+    return x > 0 ? x : alpha * Expm1For<T>(x);
   }
 };
 
@@ -94,12 +94,12 @@ struct PreluFunctor : HomogeneousFunctor<T, 2> {
 // Scalars: beta, and the beta * x beyond which the result is x.
 template <class T>
 struct SoftplusFunctor : HomogeneousFunctor<T, 1> {
-  float beta, threshold;
+  float beta, inverse, threshold;
   __device__ __forceinline__ explicit SoftplusFunctor(const ElementwiseScalar* scalars)
-      : beta(FloatScalar(scalars[0])), threshold(FloatScalar(scalars[1])) {}
+      : beta(FloatScalar(scalars[0])), inverse(1.0f / beta), threshold(FloatScalar(scalars[1])) {}
   __device__ __forceinline__ float operator()(float x) const {
     const float scaled = x * beta;
-    return scaled > threshold ? x : log1pf(expf(scaled)) / beta;
+    return scaled > threshold ? x : Log1pExpFor<T>(scaled) * inverse;
   }
 };
 

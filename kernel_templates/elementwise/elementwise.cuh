@@ -1,11 +1,12 @@
-// Elementwise operators of one output: a functor of one to four inputs, broadcast and strided. The
-// functors live in the files that include this one, a family each.
+// Elementwise operators of one output: a functor of one to four inputs, broadcast and strided. An
+// input is a tensor or a coordinate of the output's elements. The functors live in the files that
+// include this one, a family each.
 //
 // Config:
 //   Functor            see functor.cuh
 //   kThreads, kUnroll  vectors a thread loads before it stores the first
-//   kVector            elements a vector; all of its bytes lie together in each operand that is
-//                      neither scalar nor, at kVector == 1, strided
+//   kVector            elements a vector; all of its bytes, up to 64, lie together in each operand
+//                      that is neither scalar nor, at kVector == 1, strided
 //   kScalarMask        bit i: input i has one element for the whole vector; 0 where kVector == 1
 //   kRank, kWide       dims after collapsing; 64-bit index arithmetic
 //   kPersistent        a grid-stride loop over tiles
@@ -32,25 +33,73 @@ struct ElementwiseTraits {
       Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
 
   static_assert(Functor::kInputs >= 1 && Functor::kInputs <= 4);
-  static_assert(IsPowerOfTwo(kVector) && kOutputBytes <= 16);
+  static_assert(IsPowerOfTwo(kVector) && kOutputBytes <= 64);
   static_assert(kVector > 1 || Config::kScalarMask == 0);
   static_assert(Config::kRank >= 1 && Config::kRank <= 8);
 };
 
-// The packets of inputs 0 .. kInput of one vector.
+// What a thread holds of one input for one vector: packets of memory.
+template <class T, int kVector, bool kScalar>
+struct HeldInput {
+  static constexpr int kBytes = (kScalar ? 1 : kVector) * static_cast<int>(sizeof(T));
+  static constexpr int kPacketBytes = kBytes < 16 ? kBytes : 16;
+  static constexpr int kPacketElements = kPacketBytes / static_cast<int>(sizeof(T));
+  static_assert(kBytes <= 64);
+  Packet<kPacketBytes> packets[kBytes / kPacketBytes];
+
+  __device__ __forceinline__ ComputeType<T> Value(int i) const {
+    const int at = kScalar ? 0 : i;
+    return TypeTraits<T>::ToCompute(ElementFromBits<T>(
+        PacketBits<sizeof(T)>(packets[at / kPacketElements], at % kPacketElements)));
+  }
+  template <CacheHint kHint>
+  __device__ __forceinline__ void Load(const void* origin, int64_t offset, long long) {
+    const uint8_t* from = static_cast<const uint8_t*>(origin) + offset;
+#pragma unroll
+    for (int k = 0; k < kBytes / kPacketBytes; ++k) {
+      packets[k] = LoadGlobal<kPacketBytes, kHint>(from + k * kPacketBytes);
+    }
+  }
+};
+
+// Stores a vector in packets of up to 16 bytes.
+template <class Output, CacheHint kHint, int kVector>
+__device__ __forceinline__ void StoreVector(uint8_t* to,
+                                            const ComputeType<Output> (&values)[kVector]) {
+  constexpr int kBytes = kVector * static_cast<int>(sizeof(Output));
+  constexpr int kPacketBytes = kBytes < 16 ? kBytes : 16;
+  constexpr int kElements = kPacketBytes / static_cast<int>(sizeof(Output));
+#pragma unroll
+  for (int k = 0; k < kBytes / kPacketBytes; ++k) {
+    ComputeType<Output> part[kElements];
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) part[i] = values[k * kElements + i];
+    StoreGlobal<kPacketBytes, kHint>(to + k * kPacketBytes, Pack<Output, kPacketBytes>(part));
+  }
+}
+// A coordinate: nothing is read, the "origin" is its value at element (0, ..., 0).
+template <class Integer, int kVector, bool kScalar>
+struct HeldInput<Coordinate<Integer>, kVector, kScalar> {
+  static constexpr int kBytes = 1;  // its strides count values
+  Integer first, step;
+
+  __device__ __forceinline__ Integer Value(int i) const {
+    return kScalar ? first : first + i * step;
+  }
+  template <CacheHint kHint>
+  __device__ __forceinline__ void Load(const void* origin, int64_t offset, long long stride) {
+    first = static_cast<Integer>(reinterpret_cast<long long>(origin) + offset);
+    step = static_cast<Integer>(stride / kVector);
+  }
+};
+
+// Inputs 0 .. kInput of one vector.
 template <class Config, int kInput>
 struct InputPackets : InputPackets<Config, kInput - 1> {
   using Traits = ElementwiseTraits<Config>;
   using T = typename Traits::Functor::template Input<kInput>;
   static constexpr bool kScalar = (Config::kScalarMask >> kInput & 1) != 0;
-  static constexpr int kBytes = (kScalar ? 1 : Traits::kVector) * static_cast<int>(sizeof(T));
-  static_assert(kBytes <= 16);
-  Packet<kBytes> packet;
-
-  __device__ __forceinline__ ComputeType<T> Value(int i) const {
-    return TypeTraits<T>::ToCompute(
-        ElementFromBits<T>(PacketBits<sizeof(T)>(packet, kScalar ? 0 : i)));
-  }
+  HeldInput<T, Traits::kVector, kScalar> held;
 };
 template <class Config>
 struct InputPackets<Config, -1> {};
@@ -84,30 +133,53 @@ __device__ __forceinline__ void LoadInput(const typename ElementwiseTraits<Confi
   if constexpr (kInput >= 0) {
     using Packets = InputPackets<Config, kInput>;
     LoadInput<Config, kInput - 1>(p, position, packets);
-    constexpr bool kDense = Config::kVector > 1 && !Packets::kScalar;
-    const int64_t offset =
-        position.template Offset<(kDense ? Packets::kBytes : 0)>(p.input_stride[kInput]);
-    packets.packet = LoadGlobal<Packets::kBytes, ElementwiseTraits<Config>::kHint>(
-        static_cast<const uint8_t*>(p.inputs[kInput]) + offset);
+    constexpr bool kDense =
+        Config::kVector > 1 && !Packets::kScalar && !kIsCoordinate<typename Packets::T>;
+    const int64_t offset = position.template Offset<(kDense ? decltype(packets.held)::kBytes : 0)>(
+        p.input_stride[kInput]);
+    packets.held.template Load<ElementwiseTraits<Config>::kHint>(p.inputs[kInput], offset,
+                                                                 p.input_stride[kInput][0]);
   }
 }
 
-template <class Config, int kInput>
-using Slot = const InputPackets<Config, kInput>&;
+// Element i of each input of a vector.
+template <class Config>
+struct VectorInputs {
+  const InputPackets<Config, Config::Functor::kInputs - 1>& packets;
 
-template <class Config, class Packets>
-__device__ __forceinline__ auto Apply(const typename Config::Functor& f, const Packets& x, int i) {
+  template <int kInput>
+  __device__ __forceinline__ auto At(int i) const {
+    return static_cast<const InputPackets<Config, kInput>&>(packets).held.Value(i);
+  }
+};
+
+template <class Config>
+__device__ __forceinline__ auto Apply(const typename Config::Functor& f,
+                                      const VectorInputs<Config>& x, int i) {
   constexpr int kInputs = Config::Functor::kInputs;
   if constexpr (kInputs == 1) {
-    return f(static_cast<Slot<Config, 0>>(x).Value(i));
+    return f(x.template At<0>(i));
   } else if constexpr (kInputs == 2) {
-    return f(static_cast<Slot<Config, 0>>(x).Value(i), static_cast<Slot<Config, 1>>(x).Value(i));
+    return f(x.template At<0>(i), x.template At<1>(i));
   } else if constexpr (kInputs == 3) {
-    return f(static_cast<Slot<Config, 0>>(x).Value(i), static_cast<Slot<Config, 1>>(x).Value(i),
-             static_cast<Slot<Config, 2>>(x).Value(i));
+    return f(x.template At<0>(i), x.template At<1>(i), x.template At<2>(i));
   } else {
-    return f(static_cast<Slot<Config, 0>>(x).Value(i), static_cast<Slot<Config, 1>>(x).Value(i),
-             static_cast<Slot<Config, 2>>(x).Value(i), static_cast<Slot<Config, 3>>(x).Value(i));
+    return f(x.template At<0>(i), x.template At<1>(i), x.template At<2>(i), x.template At<3>(i));
+  }
+}
+
+// The functor over a whole vector.
+template <class Config, class Value>
+__device__ __forceinline__ void Map(
+    const typename Config::Functor& f,
+    const InputPackets<Config, Config::Functor::kInputs - 1>& packets,
+    Value (&values)[Config::kVector]) {
+  const VectorInputs<Config> x{packets};
+  if constexpr (Config::Functor::kWholeVectors) {
+    f.Map(x, values);
+  } else {
+#pragma unroll
+    for (int i = 0; i < Config::kVector; ++i) values[i] = Apply<Config>(f, x, i);
   }
 }
 
@@ -131,14 +203,12 @@ __device__ __forceinline__ void Tile(const typename ElementwiseTraits<Config>::P
     const typename Traits::Index index = first + u * Config::kThreads;
     if (index >= p.count) break;
     ComputeType<typename Traits::Output> values[Traits::kVector];
-#pragma unroll
-    for (int i = 0; i < Traits::kVector; ++i) values[i] = Apply<Config>(functor, packets[u], i);
+    Map<Config>(functor, packets[u], values);
     const Position<Config> position(p, index);
     const int64_t offset =
         position.template Offset<(Config::kVector > 1 ? Traits::kOutputBytes : 0)>(p.output_stride);
-    StoreGlobal<Traits::kOutputBytes, Traits::kHint>(
-        static_cast<uint8_t*>(p.output) + offset,
-        Pack<typename Traits::Output, Traits::kOutputBytes>(values));
+    StoreVector<typename Traits::Output, Traits::kHint>(static_cast<uint8_t*>(p.output) + offset,
+                                                        values);
   }
 }
 
@@ -155,11 +225,14 @@ __device__ __forceinline__ void LoadTail(const typename ElementwiseTraits<Config
                                          int64_t element,
                                          InputPackets<TailConfig<Config>, kInput>& packets) {
   if constexpr (kInput >= 0) {
-    using Packets = InputPackets<TailConfig<Config>, kInput>;
+    using Packets = InputPackets<Config, kInput>;
     LoadTail<Config, kInput - 1>(p, element, packets);
-    constexpr bool kScalar = InputPackets<Config, kInput>::kScalar;
-    packets.packet = LoadGlobal<Packets::kBytes>(static_cast<const uint8_t*>(p.inputs[kInput]) +
-                                                 (kScalar ? 0 : element * Packets::kBytes));
+    int64_t stride = decltype(packets.held)::kBytes;
+    if constexpr (kIsCoordinate<typename Packets::T>) {
+      stride = p.input_stride[kInput][0] / Config::kVector;
+    }
+    packets.held.template Load<CacheHint::kDefault>(p.inputs[kInput],
+                                                    Packets::kScalar ? 0 : element * stride, 0);
   }
 }
 
@@ -172,7 +245,8 @@ __device__ __forceinline__ void Tail(const typename ElementwiseTraits<Config>::P
   const int64_t element = static_cast<int64_t>(p.count) * Traits::kVector + threadIdx.x;
   InputPackets<TailConfig<Config>, Traits::Functor::kInputs - 1> packets;
   LoadTail<Config, Traits::Functor::kInputs - 1>(p, element, packets);
-  ComputeType<Output> value[1] = {Apply<TailConfig<Config>>(functor, packets, 0)};
+  ComputeType<Output> value[1];
+  Map<TailConfig<Config>>(functor, packets, value);
   StoreGlobal<sizeof(Output)>(static_cast<uint8_t*>(p.output) + element * sizeof(Output),
                               Pack<Output, sizeof(Output)>(value));
 }

@@ -26,18 +26,11 @@ struct Geometry {
   int64_t tile() const { return int64_t{threads} * unroll * vector; }
 };
 
-int LargestSize(const ElementwiseProblem& problem) {
-  int size = 1;
-  for (const ElementwiseView& view : problem.views) size = std::max(size, DTypeSize(view.dtype));
-  return size;
-}
-
-Geometry VectorGeometry(const ElementwiseProblem& problem, const ElementwisePlan& plan,
-                        const Config& config) {
+Geometry VectorGeometry(const ElementwisePlan& plan, const Config& config) {
   Geometry g;
   g.threads = static_cast<int>(config.Get("threads"));
   g.unroll = static_cast<int>(config.Get("unroll"));
-  const int wanted = static_cast<int>(config.Get("vector_bytes")) / LargestSize(problem);
+  const int wanted = static_cast<int>(config.Get("vector_bytes")) / plan.element_bytes;
   g.vector = std::max(1, std::min(plan.vector, wanted));
   g.scalar_mask = g.vector > 1 ? plan.scalar_mask : 0;
   g.rank = plan.rank;
@@ -84,14 +77,19 @@ void FillParams(const ElementwiseProblem& problem, const ElementwisePlan& plan, 
   for (int d = 0; d < std::min(kRank, static_cast<int>(plan.dims.size())); ++d) {
     const int64_t step = d == 0 ? g.vector : 1;
     const auto stride = [&](size_t v) {
-      return plan.dims[d].strides[v] * step * DTypeSize(problem.views[v].dtype);
+      return plan.dims[d].strides[v] * step * problem.views[v].unit();
     };
     p.output_stride[d] = stride(0);
     for (size_t i = 0; i < kInputs; ++i) p.input_stride[i][d] = stride(i + 1);
   }
   for (size_t i = 0; i < kElementwiseScalars; ++i) p.scalars[i] = problem.scalars[i];
+  for (size_t i = 0; i < kInputs; ++i) {
+    const ElementwiseView& view = problem.views[i + 1];
+    if (view.is_coordinate()) p.inputs[i] = reinterpret_cast<const void*>(view.byte_offset);
+  }
   launch->SetParams(p);
   for (size_t v = 0; v <= kInputs; ++v) {
+    if (problem.views[v].is_coordinate()) continue;
     const size_t offset =
         v == 0 ? offsetof(Params, output) : offsetof(Params, inputs) + (v - 1) * sizeof(void*);
     launch->pointers.push_back({static_cast<uint16_t>(offset),
@@ -167,6 +165,7 @@ absl::StatusOr<BoundCall> BindGeometry(const CallDesc& call, const ElementwisePr
 double BytesOf(const ElementwiseProblem& problem) {
   double bytes = 0;
   for (const ElementwiseView& view : problem.views) {
+    if (view.is_coordinate()) continue;
     double elements = 1;
     for (int axis = 0; axis < problem.shape.rank(); ++axis) {
       if (view.strides[axis] != 0) elements *= static_cast<double>(problem.shape[axis]);
@@ -176,7 +175,48 @@ double BytesOf(const ElementwiseProblem& problem) {
   return bytes;
 }
 
-// Collapsed dims and vectors of up to 16 bytes.
+// The untuned choice.
+struct Usual {
+  int64_t threads = 128;
+  int64_t unroll = 1;
+  int64_t vector_bytes = 16;
+  int64_t blocks_per_sm = 0;
+  int64_t streaming = 0;
+};
+
+// Within 2% of the best seen on an H200 over the workloads, small and large.
+Usual UsualOf(const ElementwiseOperator& op, const ElementwiseProblem& problem,
+              const ElementwisePlan& plan, const DeviceProfile& device) {
+  constexpr double kManyBytes = 128e6;
+  constexpr double kCachedBytes = 64e6;  // what is written may still be in the L2 at the end
+  constexpr int64_t kVectorBytes = 16;
+  Usual usual;
+  const double bytes = BytesOf(problem);
+  const int64_t vector = std::min<int64_t>(plan.vector, kVectorBytes / plan.element_bytes);
+  const bool narrows = DTypeSize(problem.views[0].dtype) < plan.element_bytes;
+  const bool reads = std::any_of(problem.views.begin() + 1, problem.views.end(),
+                                 [](const ElementwiseView& v) { return !v.is_coordinate(); });
+  if (!reads) {
+    // Nothing to wait for: few CTAs that stay.
+    constexpr int kThreads = 512, kBlocks = 4;
+    const bool fit = device.max_threads_per_sm >= kThreads * kBlocks;
+    return {.threads = kThreads, .unroll = 2, .blocks_per_sm = fit ? kBlocks : 0};
+  }
+  if (bytes > kManyBytes) usual.threads = 256;
+  usual.streaming = bytes < kCachedBytes || narrows ? 1 : 0;
+  // Narrow vectors need more of them in flight; so do the many elements of single bytes.
+  if (vector * plan.element_bytes < 8 || plan.element_bytes == 1) usual.unroll = 4;
+  const int64_t most_bytes = int64_t{plan.vector} * plan.element_bytes;
+  if (plan.elements / vector < int64_t{std::max(device.sm_count, 1)} * usual.threads) {
+    usual.unroll = 1;
+    if (most_bytes > 8) usual.vector_bytes = 8;  // spreads the work over more of the SMs
+  } else if ((narrows || op.long_vectors) && most_bytes >= 32) {
+    usual.vector_bytes = 32;
+  }
+  return usual;
+}
+
+// Collapsed dims and vectors of up to 64 bytes.
 class VectorVariant : public Variant {
  public:
   explicit VectorVariant(const ElementwiseOperator& op) : op_(op) {}
@@ -189,7 +229,7 @@ class VectorVariant : public Variant {
     return {std::string(name()),
             {{"threads", {128, 256, 512}},
              {"unroll", {1, 2, 4}},
-             {"vector_bytes", {16, 8}},
+             {"vector_bytes", {16, 8, 32, 64}},
              {"blocks_per_sm", {0, 4, 8}},
              {"streaming", {0, 1}}}};
   }
@@ -203,16 +243,16 @@ class VectorVariant : public Variant {
     }
     const ElementwiseProblem problem = op_.problem(call);
     const ElementwisePlan plan = PlanElementwise(problem);
-    const int64_t bytes = int64_t{plan.vector} * LargestSize(problem);
-    if (config.Get("vector_bytes") < 16 && bytes <= config.Get("vector_bytes")) {
-      return FailedPrecondition("vectors are ", bytes, " bytes already");
-    }
+    const int64_t bytes = int64_t{plan.vector} * plan.element_bytes;
+    const int64_t wanted = config.Get("vector_bytes");
+    const bool same = wanted < 16 ? bytes <= wanted : wanted > 16 && bytes < wanted;
+    if (same) return FailedPrecondition("vectors have at most ", bytes, " bytes");
     return absl::OkStatus();
   }
   double PredictUs(const CallDesc& call, const Config& config,
                    const DeviceProfile& device) const override {
     const ElementwiseProblem problem = op_.problem(call);
-    const Geometry g = VectorGeometry(problem, PlanElementwise(problem), config);
+    const Geometry g = VectorGeometry(PlanElementwise(problem), config);
     MemoryModel model;
     model.bytes = BytesOf(problem);
     model.ctas =
@@ -220,33 +260,32 @@ class VectorVariant : public Variant {
     model.threads = g.threads;
     model.bytes_per_thread = 0;
     for (size_t v = 1; v < problem.views.size(); ++v) {
-      if ((g.scalar_mask >> (v - 1) & 1) != 0) continue;
+      const bool read = !problem.views[v].is_coordinate() && (g.scalar_mask >> (v - 1) & 1) == 0;
+      if (!read) continue;
       model.bytes_per_thread += g.unroll * g.vector * DTypeSize(problem.views[v].dtype);
     }
     model.bytes_per_thread = std::max(model.bytes_per_thread, 4.0);
     return PredictMemoryUs(model, device);
   }
-  Config Default(const CallDesc& call, const DeviceProfile&) const override {
-    // Within 1% of the best seen on an H200 over the workloads, small and large. Narrow vectors
-    // need more of them in flight.
+  Config Default(const CallDesc& call, const DeviceProfile& device) const override {
     const ElementwiseProblem problem = op_.problem(call);
-    const bool narrow = PlanElementwise(problem).vector * LargestSize(problem) < 8;
+    const Usual usual = UsualOf(op_, problem, PlanElementwise(problem), device);
     return {std::string(name()),
-            {{"threads", 256},
-             {"unroll", narrow ? 4 : 1},
-             {"vector_bytes", 16},
-             {"blocks_per_sm", 0},
-             {"streaming", 0}}};
+            {{"threads", usual.threads},
+             {"unroll", usual.unroll},
+             {"vector_bytes", usual.vector_bytes},
+             {"blocks_per_sm", usual.blocks_per_sm},
+             {"streaming", usual.streaming}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const ElementwiseProblem problem = op_.problem(call);
-    return KernelsOf(op_, call, problem, VectorGeometry(problem, PlanElementwise(problem), config));
+    return KernelsOf(op_, call, problem, VectorGeometry(PlanElementwise(problem), config));
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
                                  const DeviceProfile& device) const override {
     const ElementwiseProblem problem = op_.problem(call);
     const ElementwisePlan plan = PlanElementwise(problem);
-    return BindGeometry(call, problem, plan, VectorGeometry(problem, plan, config), device);
+    return BindGeometry(call, problem, plan, VectorGeometry(plan, config), device);
   }
 
  private:

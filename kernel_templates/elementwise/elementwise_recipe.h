@@ -18,11 +18,17 @@ namespace tilewright {
 
 // One operand as the kernel sees it: strides over the output's axes, 0 where broadcast.
 struct ElementwiseView {
-  int operand = 0;  // index into CallDesc::operands
+  static constexpr int kCoordinate = -1;
+  int operand = 0;  // index into CallDesc::operands; kCoordinate: see CoordinateView()
   int64_t byte_offset = 0;
   DType dtype = DType::kFloat32;
   Dims strides;
   uint32_t alignment = 256;  // of the view's first element
+  bool consecutive = false;  // coordinates: the values of one vector must be n, n + 1, ...
+
+  bool is_coordinate() const { return operand == kCoordinate; }
+  // What one step of a stride is, in the units of the kernel's parameters.
+  int64_t unit() const { return is_coordinate() ? 1 : DTypeSize(dtype); }
 };
 
 struct ElementwiseProblem {
@@ -33,6 +39,12 @@ struct ElementwiseProblem {
 
 // The view of a whole operand, broadcast to `shape` as NumPy does.
 ElementwiseView BroadcastView(const CallDesc& call, int operand, const Dims& shape);
+
+// A coordinate of the output's elements: `base` at the first one, growing by strides[axis] along
+// each axis.
+ElementwiseView CoordinateView(const Dims& strides, int64_t base = 0);
+// The same where a functor over vectors relies on consecutive values.
+ElementwiseView ConsecutiveView(const Dims& strides, int64_t base = 0);
 
 // The output, then every input that is present, each broadcast to the output; the first parameters
 // as scalars: integers where the output is of an integer dtype, else floats. Null leaves 0.
@@ -48,6 +60,8 @@ struct ElementwiseOperator {
   std::string_view (*choose)(const CallDesc& call) = nullptr;
   // A code of what parameters choose between functors, part of the problem; null: nothing.
   int64_t (*form)(const CallDesc& call) = nullptr;
+  // The functor shares work between the elements of a vector: longer ones are the default.
+  bool long_vectors = false;
 
   std::string_view FunctorOf(const CallDesc& call) const {
     return choose == nullptr ? functor : choose(call);
@@ -60,10 +74,11 @@ std::unique_ptr<Recipe> MakeElementwiseRecipe(const ElementwiseOperator& op);
 struct ElementwisePlan {
   LayoutDims dims;  // innermost first, at least one; strides of the views in order
   int64_t elements = 0;
-  int vector = 1;       // most elements a vector
-  int scalar_mask = 0;  // inputs that do not move along dim 0, where vector > 1
-  int rank = 1;         // dims, rounded up to one the template is instantiated for
-  bool wide = false;    // 64-bit indices
+  int element_bytes = 1;  // of the widest operand that moves
+  int vector = 1;         // most elements a vector
+  int scalar_mask = 0;    // inputs that do not move along dim 0, where vector > 1
+  int rank = 1;           // dims, rounded up to one the template is instantiated for
+  bool wide = false;      // 64-bit indices
 };
 ElementwisePlan PlanElementwise(const ElementwiseProblem& problem);
 

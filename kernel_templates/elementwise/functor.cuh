@@ -1,6 +1,8 @@
 // What functors are made of. A functor states its inputs' and its output's element types and maps
-// compute values to a compute value. One with run-time constants takes them at construction; one
-// without has no constructor.
+// compute values to a compute value, or, with kWholeVectors, the elements of a whole vector:
+//   template <class Inputs, int kCount>
+//   void Map(const Inputs& x, float (&values)[kCount]) const;  // x.template At<input>(element)
+// One with run-time constants takes them at construction; one without has no constructor.
 #ifndef TILEWRIGHT_ELEMENTWISE_FUNCTOR_CUH_
 #define TILEWRIGHT_ELEMENTWISE_FUNCTOR_CUH_
 
@@ -9,9 +11,19 @@
 
 namespace tilewright {
 
+// An input that no tensor holds: an integer that is linear in the position of the output's element,
+// such as its index along an axis.
+template <class Integer>
+struct Coordinate {};
+template <class T>
+inline constexpr bool kIsCoordinate = false;
+template <class Integer>
+inline constexpr bool kIsCoordinate<Coordinate<Integer>> = true;
+
 // Inputs and output of one type.
 template <class T, int kInputCount>
 struct HomogeneousFunctor {
+  static constexpr bool kWholeVectors = false;
   static constexpr int kInputs = kInputCount;
   template <int kInput>
   using Input = T;
@@ -21,6 +33,7 @@ struct HomogeneousFunctor {
 // Inputs of one type, bool as the output.
 template <class T, int kInputCount>
 struct PredicateFunctor {
+  static constexpr bool kWholeVectors = false;
   static constexpr int kInputs = kInputCount;
   template <int kInput>
   using Input = T;
@@ -30,6 +43,7 @@ struct PredicateFunctor {
 // Input kBool is bool; the others and the output are of one type.
 template <class T, int kInputCount, int kBool>
 struct SelectingFunctor {
+  static constexpr bool kWholeVectors = false;
   static constexpr int kInputs = kInputCount;
   template <int kInput>
   using Input = Conditional<kInput == kBool, bool8, T>;

@@ -3,7 +3,7 @@
 #define TILEWRIGHT_ELEMENTWISE_GATED_CUH_
 
 #include "elementwise/elementwise.cuh"
-#include "elementwise/gelu.cuh"
+#include "elementwise/precision.cuh"
 
 namespace tilewright {
 
@@ -21,11 +21,13 @@ struct SiluMulFunctor : HomogeneousFunctor<T, 2> {
 // gelu(a) * b.
 template <class T>
 struct GeluMulFunctor : HomogeneousFunctor<T, 2> {
-  __device__ __forceinline__ float operator()(float a, float b) const { return Gelu(a) * b; }
+  __device__ __forceinline__ float operator()(float a, float b) const { return GeluFor<T>(a) * b; }
 };
 template <class T>
 struct GeluTanhMulFunctor : HomogeneousFunctor<T, 2> {
-  __device__ __forceinline__ float operator()(float a, float b) const { return GeluTanh(a) * b; }
+  __device__ __forceinline__ float operator()(float a, float b) const {
+    return GeluTanhFor<T>(a) * b;
+  }
 };
 
 }  // namespace tilewright

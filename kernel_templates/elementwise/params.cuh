@@ -26,13 +26,13 @@ struct ElementwiseIndex<true> {
 
 // The output's index space is `rank` dims, innermost first, cut into vectors along dim 0. `count`
 // is the number of vectors; `extent[d]` of dim d counts vectors (d = 0) or positions, for every dim
-// but the last. Strides are in bytes a step of that dim.
+// but the last. Strides are a step of that dim, in bytes (of a coordinate, in its values).
 template <int kInputs, int kRank, bool kWide>
 struct ElementwiseParams {
   using Index = typename ElementwiseIndex<kWide>::Type;
 
   void* output;
-  const void* inputs[kInputs];
+  const void* inputs[kInputs];  // of a coordinate: its value at the first element
   Index count;
   unsigned tail;  // elements after the last whole vector; rank 1 only
   FastDivmod<kWide> extent[kRank > 1 ? kRank - 1 : 1];

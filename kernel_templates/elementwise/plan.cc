@@ -5,7 +5,8 @@
 namespace tilewright {
 namespace {
 
-constexpr int kVectorBytes = 16;
+constexpr int kVectorBytes = 64;  // of the widest operand
+constexpr int kPacketBytes = 16;
 constexpr int64_t kNarrowElements = int64_t{1} << 31;
 
 LayoutDims DimsOf(const ElementwiseProblem& problem) {
@@ -19,9 +20,15 @@ LayoutDims DimsOf(const ElementwiseProblem& problem) {
   return dims;
 }
 
-int LargestSize(const ElementwiseProblem& problem) {
+// The size of the largest element of the operands that move along any dim.
+int LargestElement(const ElementwiseProblem& problem, const LayoutDims& dims) {
   int size = 1;
-  for (const ElementwiseView& view : problem.views) size = std::max(size, DTypeSize(view.dtype));
+  for (size_t v = 0; v < problem.views.size(); ++v) {
+    const bool moves = std::any_of(dims.begin(), dims.end(),
+                                   [v](const LayoutDim& dim) { return dim.strides[v] != 0; });
+    const bool counts = moves && !problem.views[v].is_coordinate();
+    if (counts) size = std::max(size, DTypeSize(problem.views[v].dtype));
+  }
   return size;
 }
 
@@ -31,11 +38,14 @@ bool VectorFits(const ElementwiseProblem& problem, const LayoutDims& dims, int v
   for (size_t v = 0; v < problem.views.size(); ++v) {
     const ElementwiseView& view = problem.views[v];
     const int64_t inner = dims[0].strides[v];
-    if (v > 0 && inner == 0) continue;
+    if (view.consecutive && inner != 1) return false;
+    if (view.is_coordinate() || (v > 0 && inner == 0)) continue;
     if (inner != 1) return false;
-    if (view.alignment % static_cast<uint32_t>(vector * DTypeSize(view.dtype)) != 0) return false;
+    const int size = DTypeSize(view.dtype);
+    const int packet = std::min(vector, kPacketBytes / size);  // elements accessed at once
+    if (view.alignment % static_cast<uint32_t>(packet * size) != 0) return false;
     for (size_t d = 1; d < dims.size(); ++d) {
-      if (dims[d].strides[v] % vector != 0) return false;
+      if (dims[d].strides[v] % packet != 0) return false;
     }
   }
   return true;
@@ -52,6 +62,16 @@ ElementwiseView BroadcastView(const CallDesc& call, int operand, const Dims& sha
     const bool moves = from >= 0 && source.desc.shape[from] == shape[axis];
     view.strides.push_back(moves ? source.desc.strides[from] : 0);
   }
+  return view;
+}
+
+ElementwiseView CoordinateView(const Dims& strides, int64_t base) {
+  return {ElementwiseView::kCoordinate, base, DType::kInt64, strides};
+}
+
+ElementwiseView ConsecutiveView(const Dims& strides, int64_t base) {
+  ElementwiseView view = CoordinateView(strides, base);
+  view.consecutive = true;
   return view;
 }
 
@@ -90,7 +110,8 @@ ElementwisePlan PlanElementwise(const ElementwiseProblem& problem) {
   plan.wide = plan.elements >= kNarrowElements;
   const int rank = static_cast<int>(plan.dims.size());
   plan.rank = rank <= 3 ? rank : kMaxRank;
-  for (int vector = kVectorBytes / LargestSize(problem); vector > 1; vector /= 2) {
+  plan.element_bytes = LargestElement(problem, plan.dims);
+  for (int vector = kVectorBytes / plan.element_bytes; vector > 1; vector /= 2) {
     if (!VectorFits(problem, plan.dims, vector)) continue;
     plan.vector = vector;
     for (size_t v = 1; v < problem.views.size(); ++v) {

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_ELEMENTWISE_UNARY_CUH_
 
 #include "elementwise/elementwise.cuh"
+#include "elementwise/precision.cuh"
 
 namespace tilewright {
 
@@ -13,7 +14,7 @@ struct ExpFunctor : HomogeneousFunctor<T, 1> {
 };
 template <class T>
 struct Expm1Functor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return expm1f(x); }
+  __device__ __forceinline__ float operator()(float x) const { return Expm1For<T>(x); }
 };
 template <class T>
 struct LogFunctor : HomogeneousFunctor<T, 1> {
@@ -25,7 +26,7 @@ struct Log1pFunctor : HomogeneousFunctor<T, 1> {
 };
 template <class T>
 struct SqrtFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return sqrtf(x); }
+  __device__ __forceinline__ float operator()(float x) const { return SqrtFor<T>(x); }
 };
 template <class T>
 struct RsqrtFunctor : HomogeneousFunctor<T, 1> {
@@ -49,7 +50,7 @@ struct TanhFunctor : HomogeneousFunctor<T, 1> {
 };
 template <class T>
 struct SigmoidFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return Rcp(1.0f + expf(-x)); }
+  __device__ __forceinline__ float operator()(float x) const { return SigmoidFor<T>(x); }
 };
 
 // Integers are whole already.
@@ -87,21 +88,35 @@ struct TruncFunctor : HomogeneousFunctor<T, 1> {
   }
 };
 
-// Half to even, at a number of decimals: scalar 0 is the power of ten to multiply by before
-// rounding and to divide by after, scalar 1 the one the other way around. One of them is 1.
+// Half to even.
 template <class T>
 struct RoundFunctor : HomogeneousFunctor<T, 1> {
-  float up, down;
-  __device__ __forceinline__ explicit RoundFunctor(const ElementwiseScalar* scalars)
-      : up(static_cast<float>(scalars[0].f)), down(static_cast<float>(scalars[1].f)) {}
   template <class C>
   __device__ __forceinline__ C operator()(C x) const {
     if constexpr (kIsInteger<T>) {
       return x;
     } else {
-      return rintf(x * up / down) * down / up;
+      return rintf(x);
     }
   }
+};
+// The same at a number of decimals; scalar 0: the power of ten.
+template <class T>
+struct RoundFractionFunctor : HomogeneousFunctor<T, 1> {
+  static_assert(!kIsInteger<T>);
+  float power;
+  __device__ __forceinline__ explicit RoundFractionFunctor(const ElementwiseScalar* scalars)
+      : power(static_cast<float>(scalars[0].f)) {}
+  __device__ __forceinline__ float operator()(float x) const { return rintf(x * power) / power; }
+};
+// At tens, hundreds, ...: scalar 0.
+template <class T>
+struct RoundMultipleFunctor : HomogeneousFunctor<T, 1> {
+  static_assert(!kIsInteger<T>);
+  float power;
+  __device__ __forceinline__ explicit RoundMultipleFunctor(const ElementwiseScalar* scalars)
+      : power(static_cast<float>(scalars[0].f)) {}
+  __device__ __forceinline__ float operator()(float x) const { return rintf(x / power) * power; }
 };
 
 // Integers wrap: the magnitude of the least is itself.

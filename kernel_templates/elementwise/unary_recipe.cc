@@ -7,14 +7,19 @@
 namespace tilewright {
 namespace {
 
-// Rounding to `decimals`: multiplies by a power of ten first where they are positive, divides by
-// one where they are negative.
+// Param 0: decimals. Integers are whole already.
+int64_t RoundForm(const CallDesc& call) {
+  const int64_t decimals = IsFloating(call.input(0).desc.dtype) ? call.params[0].as_int() : 0;
+  return decimals > 0 ? 1 : decimals < 0 ? -1 : 0;
+}
+std::string_view RoundFunctor(const CallDesc& call) {
+  const int64_t form = RoundForm(call);
+  return form > 0 ? "RoundFractionFunctor" : form < 0 ? "RoundMultipleFunctor" : "RoundFunctor";
+}
 ElementwiseProblem RoundProblem(const CallDesc& call) {
   ElementwiseProblem problem = BroadcastProblem(call);
-  const int64_t decimals = call.params[0].as_int();
-  const double power = std::pow(10.0, std::fabs(static_cast<double>(decimals)));
-  problem.scalars[0].f = decimals > 0 ? power : 1.0;
-  problem.scalars[1].f = decimals < 0 ? power : 1.0;
+  const auto decimals = static_cast<double>(call.params[0].as_int());
+  if (RoundForm(call) != 0) problem.scalars[0].f = std::pow(10.0, std::fabs(decimals));
   return problem;
 }
 
@@ -72,7 +77,10 @@ TILEWRIGHT_RECIPE(ReciprocalFwdOp) {
 }
 
 TILEWRIGHT_RECIPE(RoundFwdOp) {
-  return MakeElementwiseRecipe({"elementwise/unary.cuh", "RoundFunctor", RoundProblem});
+  return MakeElementwiseRecipe({.file = "elementwise/unary.cuh",
+                                .problem = RoundProblem,
+                                .choose = RoundFunctor,
+                                .form = RoundForm});
 }
 
 TILEWRIGHT_RECIPE(NanToNumFwdOp) {

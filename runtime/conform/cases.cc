@@ -124,7 +124,7 @@ absl::StatusOr<std::vector<ConformCase>> ConformCases(const OpSpec& op) {
       cases.push_back(std::move(entry));
     }
   }
-  const std::vector<DType>& allowed = op.inputs[op.LeadingInput()].dtypes;
+  const std::vector<DType>& allowed = op.LeadingTensor().dtypes;
   const std::vector<Workload> edges = BuiltinEdgeCases(op.name);
   std::set<DType> viewed;
   for (size_t i = 0; i < edges.size(); ++i) {

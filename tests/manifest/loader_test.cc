@@ -176,6 +176,8 @@ TEST(LoaderTest, FieldErrors) {
       {"dtypes: [float16]}", "dtypes: [int8]}", "'x' does not allow int8"},
       {"dtypes: [float16]}", "dtypes: []}", "expected at least one dtype"},
       {"params:\n      eps:", "params:\n      x:", "the name 'x' is taken"},
+      {"    inputs:\n      x: {dtype: [float16, float32], shape: '[M, N]'}\n", "",
+       "signature.outputs.y.dtype: expected a list of dtypes where there are no inputs"},
   };
   for (const Case& c : kCases) {
     EXPECT_THAT(ErrorOf(Replaced(c.from, c.to)), HasSubstr(c.error)) << c.to;

@@ -42,6 +42,22 @@ TEST(BatchSizesTest, RmsNormKernels) {
   EXPECT_LE(runtime->Counters().compiles, 8);
 }
 
+// The same of 5,000 row lengths through an elementwise operator, at most 24: rows by rows, by one
+// row, and by one column.
+TEST(BatchSizesTest, AddKernels) {
+  const auto runtime = OpenWith(std::make_shared<FakeDriver>());
+  for (int64_t length = 1; length <= 5000; ++length) {
+    for (const Dims& other : {Dims{64, length}, Dims{length}, Dims{64, 1}}) {
+      const Tensor inputs[] = {Null({64, length}), Null(other)};
+      const Tensor output = Null({64, length});
+      const absl::Status status = runtime->Prepare("AddFwdOp", inputs, {&output, 1}, {});
+      ASSERT_TRUE(status.ok()) << length << ": " << status;
+    }
+  }
+  EXPECT_GE(runtime->Counters().compiles, 1);
+  EXPECT_LE(runtime->Counters().compiles, 24);
+}
+
 // The same of the matrix product, at most 12, for each of the workloads' weights.
 TEST(BatchSizesTest, GemmKernels) {
   const NamedParam transposed{"trans_b", true};

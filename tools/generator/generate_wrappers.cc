@@ -59,6 +59,7 @@ std::string ParamsStruct(const OpSpec& op) {
 }
 
 std::string TensorArray(std::string_view array, const std::vector<TensorSpec>& specs) {
+  if (specs.empty()) return Cat("  const std::span<const Tensor> ", array, ";\n");
   std::string out = Cat("  const Tensor ", array, "[] = {");
   for (size_t i = 0; i < specs.size(); ++i) out += Cat(i == 0 ? "" : ", ", specs[i].name);
   return out + "};\n";
