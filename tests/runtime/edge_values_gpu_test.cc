@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -142,6 +143,63 @@ TEST_F(EdgeValuesGpuTest, AddBroadcastsReversesAndWraps) {
   const Tensor other = Put(1, DType::kInt8, {}, {27});
   EXPECT_THAT(Run("AddFwdOp", {scalar, other}, Poisoned(DType::kInt8, {}), {{"alpha", 2}}),
               ElementsAre(-102));
+}
+
+// No window of padding alone; the part beyond extent + padding is not in the divisor.
+TEST_F(EdgeValuesGpuTest, CeilModePoolingCountsWhatIsThere) {
+  const Tensor ones = Put(0, kFloat, {1, 1, 4, 4}, std::vector<double>(16, 1.0));
+  EXPECT_THAT(Run("AvgPool2dFwdOp", {ones}, Poisoned(kFloat, {1, 1, 2, 3}),
+                  {{"kernel_size", Dims{1, 2}},
+                   {"stride", Dims{2}},
+                   {"padding", Dims{0, 1}},
+                   {"ceil_mode", true}}),
+              ElementsAre(0.5, 1, 0.5, 0.5, 1, 0.5));
+  std::vector<double> values;
+  for (int i = 0; i < 49; ++i) values.push_back(i);
+  const Tensor square = Put(0, kFloat, {1, 1, 7, 7}, values);
+  EXPECT_THAT(Run("AvgPool2dFwdOp", {square}, Poisoned(kFloat, {1, 1, 3, 3}),
+                  {{"kernel_size", Dims{2}}, {"stride", Dims{3}}, {"ceil_mode", true}}),
+              ElementsAre(4, 7, 9.5, 25, 28, 30.5, 42.5, 45.5, 48));
+}
+
+TEST_F(EdgeValuesGpuTest, MaxPoolKeepsNan) {
+  const Tensor nan = Put(0, kFloat, {1, 1, 6}, {NAN, 6, 8, -INFINITY, -INFINITY, -INFINITY});
+  const std::vector<double> best =
+      Run("MaxPool1dFwdOp", {nan}, Poisoned(kFloat, {1, 1, 2}), {{"kernel_size", Dims{3}}});
+  EXPECT_TRUE(std::isnan(best[0]));
+  EXPECT_EQ(best[1], -INFINITY);
+}
+
+TEST_F(EdgeValuesGpuTest, CumsumNeitherRestartsNorDrifts) {
+  const Tensor ones = Put(0, DType::kFloat16, {8}, std::vector<double>(8, 1.0));
+  EXPECT_THAT(Run("CumsumFwdOp", {ones}, ones), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));  // in place
+  constexpr int64_t kLength = 72192;
+  std::vector<double> values;
+  for (int64_t i = 0; i < kLength; ++i) {
+    values.push_back(static_cast<float>(0.009 + 1e-5 * static_cast<double>(i % 7)));
+  }
+  const Tensor x = Put(0, kFloat, {kLength}, values);
+  const std::vector<double> sums = Run("CumsumFwdOp", {x}, Poisoned(kFloat, {kLength}));
+  double sum = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    sum += values[i];
+    ASSERT_NEAR(sums[i], sum, 1e-6 * sum) << i;
+  }
+}
+
+// A part of a product that leaves float32's range must not turn a zero or an infinity into NaN.
+TEST_F(EdgeValuesGpuTest, CumprodKeepsZerosAndInfinities) {
+  constexpr int64_t kLength = 4096;
+  std::vector<double> values(kLength, 1e30);
+  values[3] = 0;
+  const Tensor large = Put(0, kFloat, {kLength}, values);
+  const std::vector<double> zeros = Run("CumprodFwdOp", {large}, Poisoned(kFloat, {kLength}));
+  for (size_t i = 3; i < zeros.size(); ++i) ASSERT_EQ(zeros[i], 0) << i;
+  std::fill(values.begin(), values.end(), 1e-30);
+  values[3] = INFINITY;
+  const Tensor small = Put(0, kFloat, {kLength}, values);
+  const std::vector<double> infinite = Run("CumprodFwdOp", {small}, Poisoned(kFloat, {kLength}));
+  for (size_t i = 3; i < infinite.size(); ++i) ASSERT_EQ(infinite[i], INFINITY) << i;
 }
 
 }  // namespace
