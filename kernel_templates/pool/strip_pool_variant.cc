@@ -167,7 +167,7 @@ Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& devi
   Config config{std::string(name()),
                 {{"outputs", 1}, {"threads", 128}, {"streaming", 0}, {"gather", 0}}};
   const int64_t longest = problem.axes[0].stride > 1 ? 4 : 8;
-  const int64_t most = problem.outputs() < kFewOutputs || problem.vector < 4 ? 2 : longest;
+  const int64_t most = problem.outputs() <= kFewOutputs || problem.vector < 4 ? 2 : longest;
   for (int64_t outputs = 2; outputs <= most; outputs *= 2) {
     if (GeometryOf(config).vector(problem) >= problem.vector && outputs > 2) break;
     Config longer = config;
@@ -176,7 +176,7 @@ Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& devi
     config = longer;
   }
   const int64_t outputs = config.Get("outputs");
-  config.values[2].second = problem.outputs() >= kManyOutputs ? 1 : 0;
+  config.values[2].second = problem.outputs() > kManyOutputs ? 1 : 0;
   config.values[3].second = outputs >= 4 && (op_.indices || problem.store < outputs) ? 1 : 0;
   return config;
 }

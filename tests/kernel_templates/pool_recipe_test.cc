@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <set>
 
+#include "manifest/edge_cases.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -168,6 +170,32 @@ TEST(PoolRecipe, BatchSizesShareKernels) {
     for (const std::string& source : DefaultSources(*recipe, call, H200())) sources.insert(source);
   }
   EXPECT_LE(sources.size(), 4u);  // three classes of outputs, and more than 32 bits count
+}
+
+// Guards: what a config makes of a problem follows from its fields, so that calls that share a plan
+// share its kernels: over edge cases of every kind, equal fields give equal defaults and kernels.
+TEST(PoolRecipe, FieldsDecideDefaultsAndKernels) {
+  for (std::string_view name : {"MaxPool1dFwdOp", "MaxPool2dIndicesFwdOp", "AvgPool3dFwdOp",
+                                "AdaptiveMaxPool2dFwdOp", "CumsumFwdOp"}) {
+    const OpSpec& op = *Manifest::FindBuiltin(name);
+    const auto recipe = MakeBuiltinRecipe(name);
+    std::map<std::vector<int64_t>, std::string> seen;
+    for (const Workload& edge : BuiltinEdgeCases(name)) {
+      const auto call = WorkloadCall(op, edge, kHalf);
+      ASSERT_TRUE(call.ok()) << call.status();
+      const ProblemFields fields = recipe->Describe(*call);
+      std::string made;
+      for (const Variant* variant : recipe->variants()) {
+        if (!variant->Serves(*call, H200()).ok()) continue;
+        const Config config = variant->Default(*call, H200());
+        made += config.ToJson();
+        for (const KernelSpec& spec : variant->Kernels(*call, config)) made += spec.Source();
+      }
+      const auto [place, added] = seen.emplace(std::vector(fields.begin(), fields.end()), made);
+      EXPECT_EQ(place->second, made) << name << " " << edge.label;
+    }
+    EXPECT_GT(seen.size(), 5u) << name;
+  }
 }
 
 // Guards: 2^33 outputs need 64-bit counts and get a grid that covers them.
