@@ -14,6 +14,7 @@ import torch
 
 from attention_golden import attention_ops
 from elementwise_golden import elementwise_ops
+from encoding_golden import encoding_ops
 from pool_golden import pool_ops
 from reduction_golden import reduction_ops
 
@@ -168,6 +169,7 @@ OPS = {"GemmFwdOp": gemm_cases, "BmmFwdOp": bmm_cases, "RMSNormFwdOp": rms_norm_
        "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case) | reduction_ops(case)
 OPS |= pool_ops(case)
 OPS |= attention_ops(case)
+OPS |= encoding_ops(case)
 
 
 def main():

@@ -270,6 +270,29 @@ ScaleFwdOp:
 }
 
 // Guards: a ninth dimension is refused, not forgotten.
+// Without inputs the outputs follow from the parameters, and the caller's tensor says which dtype.
+TEST(ContractTest, OperatorsWithoutInputs) {
+  const OpSpec& op = Op("AlibiFwdOp");
+  const std::vector<NamedParam> params = {{"seq_len", 5}, {"num_heads", 3}};
+  EXPECT_EQ(&op.LeadingTensor(), &op.outputs[0]);
+  EXPECT_EQ(ErrorOf("AlibiFwdOp", {{}, {Of(kHalf, {3, 5, 5})}, params}), "ok");
+  EXPECT_EQ(ErrorOf("AlibiFwdOp", {{}, {Of(DType::kFloat32, {3, 5, 5})}, params}), "ok");
+  EXPECT_THAT(ErrorOf("AlibiFwdOp", {{}, {Of(DType::kInt32, {3, 5, 5})}, params}),
+              HasSubstr("output 'output': expected dtype float16, bfloat16 or float32, got int32"));
+  EXPECT_THAT(ErrorOf("AlibiFwdOp", {{}, {Of(kHalf, {5, 3, 3})}, params}),
+              HasSubstr("expected shape (3, 5, 5), got (5, 3, 3)"));
+  EXPECT_THAT(
+      ErrorOf("AlibiFwdOp", {{}, {Of(kHalf, {0, 5, 5})}, {{"seq_len", 5}, {"num_heads", 0}}}),
+      HasSubstr("expected num_heads > 0"));
+  EXPECT_THAT(ErrorOf("AlibiFwdOp", {{}, {Of(kHalf, {3, 5, 5})}, {{"seq_len", 5}}}),
+              HasSubstr("parameter 'num_heads'"));
+  const CallDesc call = InferCall(op, {}, params, DType::kBFloat16).value();
+  EXPECT_EQ(call.output(0).desc.dtype, DType::kBFloat16);
+  EXPECT_EQ(call.output(0).desc.shape, (Dims{3, 5, 5}));
+  EXPECT_THAT(Cat(InferCall(op, {}, params).status().message()),
+              HasSubstr("its dtype does not follow"));
+}
+
 TEST(ContractTest, MoreDimensionsThanFit) {
   const Dims nine = {1, 1, 1, 1, 1, 1, 1, 1, 5};
   EXPECT_EQ(nine.rank(), 8);

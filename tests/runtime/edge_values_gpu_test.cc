@@ -13,8 +13,12 @@
 namespace tilewright {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::FloatEq;
+using ::testing::IsNan;
 
 constexpr DType kFloat = DType::kFloat32;
 constexpr int64_t kBytes = 1 << 20;  // of each buffer
@@ -71,6 +75,10 @@ class EdgeValuesGpuTest : public ::testing::Test {
     options.stream = stream_;
     const absl::Status status = runtime_->Call(op, inputs, {&output, 1}, params, options);
     EXPECT_TRUE(status.ok()) << status;
+    return Read(output);
+  }
+  // What a dense tensor holds.
+  std::vector<double> Read(const Tensor& output) {
     const auto count = static_cast<size_t>(output.desc.elements());
     std::vector<std::byte> bytes(count * static_cast<size_t>(DTypeSize(output.desc.dtype)));
     EXPECT_TRUE(driver_->CopyToHost(bytes.data(), output.data, bytes.size(), stream_).ok());
@@ -200,6 +208,89 @@ TEST_F(EdgeValuesGpuTest, CumprodKeepsZerosAndInfinities) {
   const Tensor small = Put(0, kFloat, {kLength}, values);
   const std::vector<double> infinite = Run("CumprodFwdOp", {small}, Poisoned(kFloat, {kLength}));
   for (size_t i = 3; i < infinite.size(); ++i) ASSERT_EQ(infinite[i], INFINITY) << i;
+}
+
+// Division rounds towards minus infinity and the remainder has the divisor's sign.
+TEST_F(EdgeValuesGpuTest, DivisionFloors) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, kFloat}) {
+    const Tensor a = Put(0, dtype, {6}, {-7, 7, -7, 7, 6, -0.25});
+    const Tensor b = Put(1, dtype, {6}, {2, -2, -2, 2, 3, INFINITY});
+    EXPECT_THAT(Run("FloorDivideFwdOp", {a, b}, Poisoned(dtype, {6})),
+                ElementsAre(-4, -4, 3, 3, 2, -1));
+    EXPECT_THAT(Run("RemainderFwdOp", {a, b}, Poisoned(dtype, {6})),
+                ElementsAre(1, -1, -1, 1, 0, INFINITY));
+  }
+}
+
+TEST_F(EdgeValuesGpuTest, PowerOfZeroAndOfNegativeNumbers) {
+  const Tensor base = Put(0, kFloat, {4}, {-1, 0, -2, 0});
+  const Tensor exponent = Put(1, kFloat, {4}, {2, 0, 3, -1});
+  EXPECT_THAT(Run("PowFwdOp", {base, exponent}, Poisoned(kFloat, {4})),
+              ElementsAre(1, 1, -8, INFINITY));
+}
+
+TEST_F(EdgeValuesGpuTest, ClampAndMaximumKeepNan) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, kFloat}) {
+    const Tensor x = Put(0, dtype, {4}, {NAN, 2, 0.5, -2});
+    const std::vector<NamedParam> bounds = {{"min", -1.0}, {"max", 1.0}};
+    EXPECT_THAT(Run("ClampScalarFwdOp", {x}, Poisoned(dtype, {4}), bounds),
+                ElementsAre(IsNan(), 1, 0.5, -1));
+    const Tensor other = Put(1, dtype, {4}, {6, NAN, -INFINITY, INFINITY});
+    EXPECT_THAT(Run("MaximumFwdOp", {x, other}, Poisoned(dtype, {4})),
+                ElementsAre(IsNan(), IsNan(), 0.5, INFINITY));
+    EXPECT_THAT(Run("MinimumFwdOp", {x, other}, Poisoned(dtype, {4})),
+                ElementsAre(IsNan(), IsNan(), -INFINITY, -2));
+  }
+}
+
+// Rows of 46 elements of 2 bytes are not 16-aligned; nor is a tensor that begins one element on.
+TEST_F(EdgeValuesGpuTest, MisalignedRowsAreRead) {
+  const DType b = DType::kBFloat16;
+  std::vector<double> values;
+  for (int i = 0; i <= 3 * 46; ++i) values.push_back(i);
+  Tensor shifted = Put(0, b, {3 * 46 + 1}, values);
+  shifted.data = static_cast<std::byte*>(shifted.data) + DTypeSize(b);
+  shifted.desc = TensorDesc::Contiguous(b, {3, 46});
+  const std::vector<double> negative = Run("NegFwdOp", {shifted}, Poisoned(b, {3, 46}));
+  for (int i = 0; i < 3 * 46; ++i) EXPECT_EQ(negative[static_cast<size_t>(i)], -(i + 1)) << i;
+}
+
+// A row of zeros has a finite scale; halves go to even and nothing passes 448.
+TEST_F(EdgeValuesGpuTest, Fp8QuantRoundsAndSaturates) {
+  std::vector<double> rows(16, 0.0);
+  const double values[] = {448, 300, 272, 304, -465.0 / 2, 1000.0 / 4, 1, -448};
+  std::copy(std::begin(values), std::end(values), rows.begin() + 8);
+  const Tensor x = Put(0, kFloat, {1, 2, 1, 8}, rows);
+  const Tensor scale = Put(1, kFloat, {1, 2, 1}, {-1, -1});
+  const Tensor output = Poisoned(DType::kFloat8E4M3, {1, 2, 1, 8});
+  const Tensor outputs[] = {scale, output};
+  CallOptions options;
+  options.stream = stream_;
+  ASSERT_TRUE(runtime_->Call("FP8QuantFwdOp", {&x, 1}, outputs, {}, options).ok());
+  EXPECT_THAT(Read(scale), ElementsAre(FloatEq(1e-4f / 448), 1));
+  EXPECT_THAT(Read(output),
+              ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 448, 288, 256, 320, -240, 256, 1, -448));
+}
+
+// The mask of an element is that of its place, however the tensor lies; a captured graph would read
+// new seeds from memory.
+TEST_F(EdgeValuesGpuTest, DropoutMaskIsOfTheElement) {
+  constexpr int64_t kRows = 37, kColumns = 64;
+  const Dims shape = {kRows, kColumns};
+  const std::vector<double> ones(static_cast<size_t>(kRows * kColumns), 1.0);
+  const Tensor x = Put(0, kFloat, shape, ones);
+  const std::vector<NamedParam> seed = {{"p", 0.5}, {"seed", 11}, {"offset", 4}};
+  const std::vector<double> dense = Run("DropoutFwdOp", {x}, Poisoned(kFloat, shape), seed);
+  EXPECT_THAT(dense, Contains(0.0));
+  EXPECT_THAT(dense, Contains(2.0));
+  EXPECT_THAT(dense, Each(AnyOf(0.0, 2.0)));
+  Tensor turned = x;  // all elements are 1: any layout will do
+  turned.desc.strides = {1, kRows};
+  EXPECT_EQ(Run("DropoutFwdOp", {turned}, Poisoned(kFloat, shape), seed), dense);
+  const Tensor state = Put(1, DType::kInt64, {2}, {10, 3});
+  const std::vector<NamedParam> rest = {{"p", 0.5}, {"seed", 1}, {"offset", 1}};
+  EXPECT_EQ(Run("DropoutFwdOp", {x, state}, Poisoned(kFloat, shape), rest), dense);
+  EXPECT_NE(Run("DropoutFwdOp", {x}, Poisoned(kFloat, shape), rest), dense);
 }
 
 }  // namespace
