@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_ELEMENTWISE_GATED_CUH_
 #define TILEWRIGHT_ELEMENTWISE_GATED_CUH_
 
+#include "device/nan_math.cuh"
 #include "elementwise/elementwise.cuh"
 #include "elementwise/precision.cuh"
 
@@ -27,6 +28,16 @@ template <class T>
 struct GeluTanhMulFunctor : HomogeneousFunctor<T, 2> {
   __device__ __forceinline__ float operator()(float a, float b) const {
     return GeluTanhFor<T>(a) * b;
+  }
+};
+
+// g * sigmoid(1.702 * g) * (clamp(b, -7, 7) + 1) with g = min(a, 7).
+template <class T>
+struct SwigluOaiMulFunctor : HomogeneousFunctor<T, 2> {
+  __device__ __forceinline__ float operator()(float a, float b) const {
+    const float gate = MinNan(a, 7.0f);
+    const float up = MinNan(MaxNan(b, -7.0f), 7.0f);
+    return gate * SigmoidFor<T>(1.702f * gate) * (up + 1.0f);
   }
 };
 

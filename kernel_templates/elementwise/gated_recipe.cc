@@ -34,4 +34,6 @@ TILEWRIGHT_RECIPE(GeluAndMulFwdOp) { return MakeGatedRecipe("GeluMulFunctor"); }
 
 TILEWRIGHT_RECIPE(GeluTanhAndMulFwdOp) { return MakeGatedRecipe("GeluTanhMulFunctor"); }
 
+TILEWRIGHT_RECIPE(SwigluOaiAndMulFwdOp) { return MakeGatedRecipe("SwigluOaiMulFunctor"); }
+
 }  // namespace tilewright

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "manifest/references/elementwise_map.h"
@@ -5,10 +6,12 @@
 namespace tilewright {
 namespace {
 
-// activation(x[:, :N]) * x[:, N:].
-template <class Activation>
+double Same(double x) { return x; }
+
+// activation(x[:, :N]) * factor(x[:, N:]).
+template <class Activation, class Factor = double (*)(double)>
 absl::Status MapGated(const ReferenceCall& call, std::span<const int64_t> elements,
-                      std::span<RefScalar> values, Activation activation) {
+                      std::span<RefScalar> values, Activation activation, Factor factor = Same) {
   const TensorDesc& x = call.call->input(0).desc;
   const int64_t n = call.call->output(0).desc.shape[1];
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -18,7 +21,7 @@ absl::Status MapGated(const ReferenceCall& call, std::span<const int64_t> elemen
         LoadAsDouble(call.inputs[0].data, x.dtype, row * x.strides[0] + column * x.strides[1]);
     const double up = LoadAsDouble(call.inputs[0].data, x.dtype,
                                    row * x.strides[0] + (n + column) * x.strides[1]);
-    values[i].f = activation(gate) * up;
+    values[i].f = activation(gate) * factor(up);
   }
   return absl::OkStatus();
 }
@@ -66,5 +69,22 @@ TILEWRIGHT_REFERENCE(GeluTanhAndMulFwdOp)
   });
 }
 TILEWRIGHT_EDGE_CASES(GeluTanhAndMulFwdOp) { return GatedEdges(); }
+
+// The gate is clamped from above, the other half from both sides, and 1 is added to it.
+TILEWRIGHT_REFERENCE(SwigluOaiAndMulFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  const auto clamped = [](double x, double low, double high) {
+    return std::isnan(x) ? x : std::min(std::max(x, low), high);
+  };
+  return MapGated(
+      call, elements, values,
+      [&](double g) {
+        const double gate = clamped(g, -HUGE_VAL, 7);
+        return gate / (1 + std::exp(-1.702 * gate));
+      },
+      [&](double up) { return clamped(up, -7, 7) + 1; });
+}
+TILEWRIGHT_EDGE_CASES(SwigluOaiAndMulFwdOp) { return GatedEdges(); }
 
 }  // namespace tilewright

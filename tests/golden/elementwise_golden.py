@@ -241,10 +241,10 @@ def lerp_tensor_cases(make):
             yield make.case(f"special-{weight}", [], (a, b, w), lerp(a, b, w))
 
 
-def gated_cases(make, activation):
+def gated_cases(make, activation, up=lambda x: x):
     def run(x):
         n = x.shape[1] // 2
-        return (activation(x.float()[:, :n]) * x.float()[:, n:]).to(x.dtype)
+        return (activation(x.float()[:, :n]) * up(x.float()[:, n:])).to(x.dtype)
 
     for dtype in FLOATS:
         for name, x in (("normal", randn((3, 10), dtype, 35) * 3),
@@ -265,4 +265,7 @@ def elementwise_ops(case):
         "LerpTensorFwdOp": lambda: lerp_tensor_cases(make),
         "GeluAndMulFwdOp": lambda: gated_cases(make, finite(F.gelu)),
         "GeluTanhAndMulFwdOp": lambda: gated_cases(make, lambda x: F.gelu(x, approximate="tanh")),
+        "SwigluOaiAndMulFwdOp": lambda: gated_cases(
+            make, lambda x: x.clamp(max=7) * torch.sigmoid(1.702 * x.clamp(max=7)),
+            lambda x: x.clamp(-7, 7) + 1),
     })

@@ -52,7 +52,7 @@ TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
       }
     }
   }
-  EXPECT_EQ(calls, 699);
+  EXPECT_EQ(calls, 702);
 }
 
 TEST(BuiltinOpsTest, FindsTheSameObjects) {
