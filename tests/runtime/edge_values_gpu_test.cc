@@ -15,9 +15,9 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::Contains;
+using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::FloatEq;
 using ::testing::IsNan;
 
 constexpr DType kFloat = DType::kFloat32;
@@ -267,7 +267,7 @@ TEST_F(EdgeValuesGpuTest, Fp8QuantRoundsAndSaturates) {
   CallOptions options;
   options.stream = stream_;
   ASSERT_TRUE(runtime_->Call("FP8QuantFwdOp", {&x, 1}, outputs, {}, options).ok());
-  EXPECT_THAT(Read(scale), ElementsAre(FloatEq(1e-4f / 448), 1));
+  EXPECT_THAT(Read(scale), ElementsAre(DoubleNear(1e-4 / 448, 1e-12), 1));
   EXPECT_THAT(Read(output),
               ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 448, 288, 256, 320, -240, 256, 1, -448));
 }
