@@ -34,7 +34,16 @@ TILEWRIGHT_REFERENCE(AlibiFwdOp)
 }
 TILEWRIGHT_EDGE_CASES(AlibiFwdOp) {
   return PositionEdges("num_heads", "seq_len",
-                       {{7, 61}, {1, 1}, {12, 128}, {3, 46}, {5, 129}, {70001, 2}, {1, 3001}});
+                       {{7, 61},
+                        {1, 1},
+                        {12, 128},
+                        {3, 46},
+                        {5, 129},
+                        {70001, 2},
+                        {1, 3001},
+                        {2, 17},
+                        {31, 5},
+                        {64, 1}});
 }
 
 // sin(position / 10000^(2 * pair / width)) at even columns, cos of the same at odd ones.
@@ -52,7 +61,16 @@ TILEWRIGHT_REFERENCE(SinusoidalFwdOp)
 }
 TILEWRIGHT_EDGE_CASES(SinusoidalFwdOp) {
   return PositionEdges("seq_len", "d_model",
-                       {{61, 62}, {1, 2}, {1, 1022}, {9, 46}, {129, 128}, {70001, 2}, {200003, 4}});
+                       {{61, 62},
+                        {1, 2},
+                        {1, 1022},
+                        {9, 46},
+                        {129, 128},
+                        {70001, 2},
+                        {200003, 4},
+                        {33, 14},
+                        {2, 256},
+                        {7, 4098}});
 }
 
 }  // namespace tilewright

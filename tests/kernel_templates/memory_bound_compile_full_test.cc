@@ -116,7 +116,7 @@ TEST_F(CompileTest, EveryElementwiseFunctor) {
     ++operators;
     const auto recipe = MakeBuiltinRecipe(op.name);
     ASSERT_NE(recipe, nullptr) << op.name;
-    const std::vector<DType>& allowed = op.inputs[op.LeadingInput()].dtypes;
+    const std::vector<DType>& allowed = op.LeadingTensor().dtypes;
     for (const auto& [dtype, arch] : kSamples) {
       if (std::find(allowed.begin(), allowed.end(), dtype) == allowed.end()) continue;
       const auto call = WorkloadCall(op, op.workloads[0], dtype);
@@ -130,13 +130,14 @@ TEST_F(CompileTest, EveryElementwiseFunctor) {
       }
     }
   }
-  EXPECT_GE(operators, 67);
+  EXPECT_GE(operators, 70);
 }
 
 // Guards: the functors that a parameter or an absent input chooses.
 TEST_F(CompileTest, ChosenElementwiseFunctors) {
   std::set<std::string> functors;
-  for (const std::string_view name : {"GeluFwdOp", "DivFwdOp", "ClampFwdOp"}) {
+  for (const std::string_view name :
+       {"GeluFwdOp", "DivFwdOp", "ClampFwdOp", "RoundFwdOp", "DropoutFwdOp"}) {
     const OpSpec& op = *Manifest::FindBuiltin(name);
     const auto recipe = MakeBuiltinRecipe(name);
     for (const Workload& edge : BuiltinEdgeCases(name)) {
@@ -153,7 +154,7 @@ TEST_F(CompileTest, ChosenElementwiseFunctors) {
       }
     }
   }
-  EXPECT_EQ(functors.size(), 2 * (2 + 3 + 3));
+  EXPECT_EQ(functors.size(), 2 * (2 + 3 + 3 + 3 + 2));
 }
 
 TEST_F(CompileTest, OtherLayoutsAndDtypes) {
