@@ -1,12 +1,13 @@
 // Times many configurations of matrix products beside cuBLASLt, all in one run.
 //
-//   tilewright_gemm_landscape SHAPES [--configs FILE | --space] [--repeats N] [--read-flush]
+//   tilewright_gemm_landscape SHAPES [--configs FILE | --space | --top N] [--repeats N]
+//   [--read-flush]
 //
 // A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
-// of the variants that serve a shape are timed; --space times every legal configuration, --configs
-// those of a file, where they are legal: a line is a shape's label, or *, and JSON. L2 is flushed
-// by a fill, which leaves it full of lines to write back, or with --read-flush by reads. CSV on
-// standard output.
+// of the variants that serve a shape are timed; --space times every legal configuration, --top also
+// the N that the model predicts fastest of these, --configs those of a file, where they are legal:
+// a line is a shape's label, or *, and JSON. L2 is flushed by a fill, which leaves it full of lines
+// to write back, or with --read-flush by reads. CSV on standard output.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -30,6 +31,7 @@ struct Options {
   std::string shapes;
   std::string configs;
   bool space = false;
+  size_t top = 0;
   bool read_flush = false;
   int repeats = 7;
 };
@@ -75,6 +77,25 @@ absl::StatusOr<LabelledConfigs> ReadConfigs(const std::string& path) {
   return configs;
 }
 
+// The legal points of the space, by predicted time; all, or the first ones.
+std::vector<Config> Ranked(const Variant& variant, const CallDesc& call,
+                           const DeviceProfile& device, const Options& options) {
+  std::vector<std::pair<double, Config>> legal;
+  const TuningSpace space = variant.Space(call, device);
+  for (int64_t i = 0; i < space.size(); ++i) {
+    Config config = space.At(i);
+    if (!variant.Legal(call, config, device).ok()) continue;
+    const double us = variant.PredictUs(call, config, device);
+    legal.emplace_back(us, std::move(config));
+  }
+  std::stable_sort(legal.begin(), legal.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (options.top > 0 && legal.size() > options.top) legal.resize(options.top);
+  std::vector<Config> configs;
+  for (auto& [us, config] : legal) configs.push_back(std::move(config));
+  return configs;
+}
+
 std::vector<Config> Candidates(const GemmChecker& checker, const Shape& shape,
                                const Options& options, const LabelledConfigs& listed) {
   const CallDesc call = shape.gemm.Call();
@@ -82,9 +103,10 @@ std::vector<Config> Candidates(const GemmChecker& checker, const Shape& shape,
   for (const Variant* variant : checker.variants()) {
     if (!variant->Serves(call, checker.device()).ok()) continue;
     std::vector<Config> points = {variant->Default(call, checker.device())};
-    if (options.space) {
-      const TuningSpace space = variant->Space(call, checker.device());
-      for (int64_t i = 0; i < space.size(); ++i) points.push_back(space.At(i));
+    if (options.space || options.top > 0) {
+      for (Config& config : Ranked(*variant, call, checker.device(), options)) {
+        points.push_back(std::move(config));
+      }
     }
     for (const auto& [label, config] : listed) {
       const bool meant = label == "*" || label == shape.label;
@@ -242,6 +264,8 @@ int main(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--space") {
       options.space = true;
+    } else if (argument == "--top" && i + 1 < argc) {
+      options.top = static_cast<size_t>(std::max(1, std::atoi(argv[++i])));
     } else if (argument == "--read-flush") {
       options.read_flush = true;
     } else if (argument == "--configs" && i + 1 < argc) {
@@ -254,7 +278,7 @@ int main(int argc, char** argv) {
   }
   if (options.shapes.empty()) {
     std::cerr << "usage: " << argv[0]
-              << " SHAPES [--configs FILE | --space] [--repeats N] [--read-flush]\n";
+              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--read-flush]\n";
     return 2;
   }
   const absl::Status status = tilewright::Main(options);
