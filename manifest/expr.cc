@@ -204,9 +204,13 @@ class Evaluator {
         overflow = a == INT64_MIN && b == -1;
         if (overflow) break;
         // Rounds towards minus infinity; the remainder takes the divisor's sign.
-        result = a % b;
-        if (result != 0 && (result < 0) != (b < 0)) result += b;
-        if (op == ExprOp::kFloorDivide) result = (a - result) / b;
+        const int64_t remainder = a % b;
+        const bool rounds_down = remainder != 0 && (remainder < 0) != (b < 0);
+        if (op == ExprOp::kFloorDivide) {
+          result = a / b - (rounds_down ? 1 : 0);
+        } else {
+          result = remainder + (rounds_down ? b : 0);
+        }
     }
     if (overflow) return Fail(node, "integer overflow");
     out = result;

@@ -107,7 +107,7 @@ class TreeBuilder final : public YAML::EventHandler {
       level.node.items.push_back(std::move(node));
     } else if (level.has_key) {
       node.line = level.key_line;  // where people look for it
-      level.node.fields.emplace_back(std::move(level.key), std::move(node));
+      level.node.fields.push_back({std::move(level.key), std::move(node)});
       level.has_key = false;
     } else {
       TakeKey(level, node);

@@ -4,12 +4,13 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace tilewright {
+
+struct YamlMapEntry;
 
 struct YamlNode {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
@@ -18,9 +19,14 @@ struct YamlNode {
   bool quoted = false;  // scalars: written in quotes, so a string whatever it looks like
   std::string text;     // scalars
   std::vector<YamlNode> items;
-  std::vector<std::pair<std::string, YamlNode>> fields;  // maps, in order; keys are unique
+  std::vector<YamlMapEntry> fields;  // maps, in order; keys are unique
 
   const YamlNode* Find(std::string_view key) const;
+};
+
+struct YamlMapEntry {
+  std::string key;
+  YamlNode node;
 };
 
 // "a map", "a list", ...: for messages.

@@ -69,6 +69,17 @@ std::vector<std::string> LibrariesIn(const std::string& directory) {
   return {paths.rbegin(), paths.rend()};
 }
 
+// NVRTC opens its built-ins by name alone, and so finds them only where the loader's own path
+// leads. Loaded before it asks, from beside the library, they are found on any machine.
+void LoadBuiltinsBeside(const std::string& library) {
+  const size_t slash = library.rfind('/');
+  const size_t version = library.find(".so", slash);
+  if (slash == std::string::npos || version == std::string::npos) return;
+  const std::string builtins =
+      Cat(library.substr(0, slash), "/libnvrtc-builtins", library.substr(version), "*");
+  for (const std::string& path : Glob(builtins)) dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 // Folders of the CUDA toolkit and of the nvidia-cuda-nvrtc wheels; `*` as in glob().
 std::vector<std::string> DefaultPatterns() {
   std::vector<std::string> patterns = {"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64",
@@ -172,6 +183,7 @@ class Nvrtc final : public Compiler {
       void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (library != nullptr) {
         path_ = path;
+        LoadBuiltinsBeside(path);
       } else {
         sought += Cat("\n  ", dlerror());
       }

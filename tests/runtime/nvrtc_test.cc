@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "runtime/compiler.h"
 #include "runtime/cubin.h"
+#include "tests/runtime/mapped_library.h"
 
 namespace tilewright {
 namespace {
@@ -33,6 +35,26 @@ CompileRequest ScaleRequest() {
   request.name_expression = "t::Scale<Config>";
   request.arch = "sm_90a";
   return request;
+}
+
+// Guards machines whose loader does not know the CUDA toolkit: NVRTC's built-ins are taken from
+// beside it. A folder with NVRTC by a link and a copy of the built-ins shows which were loaded.
+TEST(NvrtcTest, BuiltinsAreTakenFromBesideTheLibrary) {
+  namespace fs = std::filesystem;
+  const fs::path toolkit = "/usr/local/cuda/lib64";
+  if (!fs::exists(toolkit / "libnvrtc.so.13")) GTEST_SKIP() << "no NVRTC in " << toolkit;
+  const fs::path folder = fs::path(::testing::TempDir()) / "nvrtc-beside";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::create_symlink(toolkit / "libnvrtc.so.13", folder / "libnvrtc.so.13");
+  for (const fs::directory_entry& entry : fs::directory_iterator(toolkit)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("libnvrtc-builtins.so.13")) fs::copy(entry.path(), folder / name);
+  }
+  EXPECT_FALSE(LibraryIsMapped("nvrtc-beside/libnvrtc-builtins"));
+  EXPECT_TRUE(NvrtcCompiler(folder)->Compile(ScaleRequest()).ok());
+  EXPECT_TRUE(LibraryIsMapped("nvrtc-beside/libnvrtc-builtins"));
+  fs::remove_all(folder);
 }
 
 // Guards: nested headers from memory, the lowered name, resources read from the cubin.
