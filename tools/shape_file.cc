@@ -9,12 +9,16 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "tools/json_text.h"
 #include "tools/message.h"
 
 namespace tilewright {
 namespace {
 
 using Json = nlohmann::json;
+
+// For messages. Bytes that are no UTF-8, which dump() would throw at, are replaced.
+std::string Shown(const Json& value) { return value.dump(-1, ' ', false, kReplaceBadText); }
 
 // Refuses an object that has a key twice, of which the parser would keep the last.
 absl::StatusOr<Json> ParseJson(std::string_view text) {
@@ -46,14 +50,15 @@ bool IsInt64(const Json& value) {
 }
 
 absl::StatusOr<Dims> DimsOf(const Json& value, std::string_view what) {
-  if (!value.is_array()) return InvalidArgument(what, ": expected a list of integers, got ", value);
+  if (!value.is_array())
+    return InvalidArgument(what, ": expected a list of integers, got ", Shown(value));
   if (value.size() > static_cast<size_t>(kMaxRank)) {
     return InvalidArgument(what, ": expected at most ", kMaxRank, " values, got ", value.size());
   }
   Dims dims;
   for (const Json& item : value) {
     if (!IsInt64(item)) {
-      return InvalidArgument(what, ": expected a list of integers, got ", value);
+      return InvalidArgument(what, ": expected a list of integers, got ", Shown(value));
     }
     dims.push_back(item.get<int64_t>());
   }
@@ -73,7 +78,7 @@ absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
     if (const auto dtype = ParseDType(value.get<std::string>())) return ParamValue(*dtype);
   }
   return InvalidArgument(
-      what, ": expected null, a bool, a number, a list of integers or a dtype, got ", value);
+      what, ": expected null, a bool, a number, a list of integers or a dtype, got ", Shown(value));
 }
 
 const OpSpec* FindOp(std::span<const OpSpec* const> ops, std::string_view name) {
@@ -89,7 +94,7 @@ absl::StatusOr<DType> DTypeOf(std::string_view name) {
 }
 
 absl::Status CheckFields(const Json& line) {
-  if (!line.is_object()) return InvalidArgument("expected a JSON object, got ", line);
+  if (!line.is_object()) return InvalidArgument("expected a JSON object, got ", Shown(line));
   for (const auto& [field, value] : line.items()) {
     if (field != "op" && field != "inputs" && field != "dtype" && field != "params") {
       return InvalidArgument("unknown field '", field, "' (expected op, inputs, dtype, params)");
