@@ -12,6 +12,7 @@ namespace tilewright {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr size_t kFew = 64;  // elements for which a table of values is not worth its making
 
 // Softmax weights of a row's visible keys, and what their exact sum is.
 struct Weights {
@@ -22,10 +23,11 @@ struct Weights {
 
 class RowSolver {
  public:
-  explicit RowSolver(const AttentionCase& attention)
+  // For `elements` of the result.
+  RowSolver(const AttentionCase& attention, size_t elements)
       : attention_(attention),
-        keys_(attention.k, attention.dtype),
-        values_(attention.v, attention.dtype) {}
+        keys_(attention.k, attention.dtype, elements > kFew),
+        values_(attention.v, attention.dtype, elements > kFew) {}
 
   Weights Solve(const AttentionRow& row) const {
     Weights weights;
@@ -107,7 +109,9 @@ void PutNans(const InputRequest& request, int input, int64_t row, int64_t head) 
 
 }  // namespace
 
-ElementReader::ElementReader(const void* data, DType dtype) : data_(data), dtype_(dtype) {
+ElementReader::ElementReader(const void* data, DType dtype, bool many)
+    : data_(data), dtype_(dtype) {
+  if (!many) return;
   const int64_t patterns = int64_t{1} << (8 * DTypeSize(dtype));
   values_.resize(static_cast<size_t>(patterns));
   for (int64_t bits = 0; bits < patterns; ++bits) {
@@ -119,13 +123,14 @@ ElementReader::ElementReader(const void* data, DType dtype) : data_(data), dtype
 }
 
 double ElementReader::operator[](int64_t offset) const {
+  if (values_.empty()) return LoadAsDouble(data_, dtype_, offset);
   if (DTypeSize(dtype_) == 1) return values_[static_cast<const uint8_t*>(data_)[offset]];
   return values_[static_cast<const uint16_t*>(data_)[offset]];
 }
 
 absl::Status AttentionOutput(const AttentionCase& attention, int64_t value_dim,
                              std::span<const int64_t> elements, std::span<RefScalar> values) {
-  const RowSolver solver(attention);
+  const RowSolver solver(attention, elements.size());
   AttentionRow row;
   Weights weights;
   int64_t row_index = -1;
@@ -143,7 +148,7 @@ absl::Status AttentionOutput(const AttentionCase& attention, int64_t value_dim,
 absl::Status AttentionLogSum(const AttentionCase& attention,
                              const std::function<int64_t(int64_t)>& row_of,
                              std::span<const int64_t> elements, std::span<RefScalar> values) {
-  const RowSolver solver(attention);
+  const RowSolver solver(attention, elements.size());
   for (size_t i = 0; i < elements.size(); ++i) {
     const Weights weights = solver.Solve(attention.row(row_of(elements[i])));
     values[i].f = weights.log_sum;
@@ -189,7 +194,7 @@ void SettleQueries(const InputRequest& request, std::span<const int> inputs) {
     if (data == nullptr || count == 0 || count > (queries ? kLargest : kSmall)) continue;
     const int64_t columns = desc.shape[desc.rank() - 1];
     const int64_t stride = desc.strides[desc.rank() - 1];
-    const ElementReader reader(data, desc.dtype);
+    const ElementReader reader(data, desc.dtype, count > (1 << 16));
     for (int64_t row = 0; row < count / columns; ++row) {
       const bool large = queries && row % 2 == 1;
       if (!large && count > kSmall) continue;

@@ -15,16 +15,17 @@
 
 namespace tilewright {
 
-// Reads elements of one narrow dtype as doubles, fast: rows of thousands of keys are summed.
+// Reads elements of one narrow dtype as doubles, fast where there are `many`: rows of thousands of
+// keys are summed.
 class ElementReader {
  public:
-  ElementReader(const void* data, DType dtype);
+  ElementReader(const void* data, DType dtype, bool many);
   double operator[](int64_t offset) const;
 
  private:
   const void* data_;
   DType dtype_;
-  std::vector<float> values_;  // of every bit pattern
+  std::vector<float> values_;  // of every bit pattern; empty where a table is not worth its making
 };
 
 // One query of one head. Offsets are in elements of the call's operands.
