@@ -103,6 +103,7 @@ std::vector<Workload> ThreeAxes(Kind kind) {
       {"aligned", {2, 3, 4, 8, 32}, {2}, {2}},
       {"dilated", {1, 2, 9, 10, 16}, {2, 3, 2}, {1, 2, 2}, {1, 1, 0}, false, {3, 2, 2}},
       {"many-planes", {33000, 2, 1, 2, 2}, {1, 2, 2}, {1, 2, 2}},
+      {"long-rows", {1, 2, 3, 4, 97}, {2}, {1}},
       {"no-planes", {0, 2, 4, 4, 4}, {2}, {2}},
   };
   return CasesOf(problems, kind);
