@@ -6,6 +6,7 @@
 
 namespace tilewright {
 
+inline constexpr float kLn2 = 0.69314718055994530942f;
 inline constexpr float kLog2e = 1.44269504088896340736f;
 
 // ex2.approx.ftz.f32 (2^x; error at most 2 units in the last place): sm_80. Thread.
@@ -48,6 +49,19 @@ __device__ __forceinline__ float Rcp(float x) {
 __device__ __forceinline__ float DivFull(float a, float b) {
   float y;
   asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+// sqrt.rn.f32 (correctly rounded): sm_80. Thread.
+__device__ __forceinline__ float Sqrt(float x) {
+  float y;
+  asm("sqrt.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// lg2.approx.f32 (log2(x); error at most 2^-22 near 1, else 1 unit in the last place): sm_80.
+// Thread.
+__device__ __forceinline__ float Log2Approx(float x) {
+  float y;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 // fma.rn.f32: sm_80. Thread.

@@ -1,11 +1,12 @@
-// Softmax along a strided axis of [outer, length, inner] with inner contiguous: lanes lie along
-// inner, warps along the axis.
+// Softmax or its logarithm along a strided axis of [outer, length, inner] with inner contiguous:
+// lanes lie along inner, warps along the axis.
 //
 // Config:
 //   Element
 //   kWarps    warps of a CTA, which share its 32 * kVector columns; a power of two
 //   kPackets  packets a thread keeps, so that kWarps * kPackets holds the axis; 0: reads twice
 //   kVector   elements a packet; divides inner and, in bytes, every address
+//   kLog      writes x - max - log(sum) instead of exp(x - max) / sum
 #ifndef TILEWRIGHT_ROW_COLUMN_SOFTMAX_CUH_
 #define TILEWRIGHT_ROW_COLUMN_SOFTMAX_CUH_
 
@@ -75,7 +76,7 @@ class ColumnSlice {
     }
   }
 
-  // The sum of this thread's part under the columns' maxima; keeps the exponentials.
+  // The sum of this thread's part under the columns' maxima; keeps the exponentials, or x for kLog.
   __device__ __forceinline__ void Sum(const float (&max)[kVector], MaxSum (&total)[kVector]) {
 #pragma unroll
     for (int i = 0; i < kVector; ++i) {
@@ -83,8 +84,9 @@ class ColumnSlice {
         const float shift = Shift(max[i]);
 #pragma unroll
         for (int k = 0; k < kPackets; ++k) {
-          kept_[k][i] = Exp2((kept_[k][i] - shift) * kLog2e);
-          total[i].sum += kept_[k][i];
+          const float y = Exp2((kept_[k][i] - shift) * kLog2e);
+          total[i].sum += y;
+          if constexpr (!Config::kLog) kept_[k][i] = y;
         }
       } else {
         total[i].sum = MaxSumOp::Rescale(total[i], max[i]);
@@ -92,19 +94,26 @@ class ColumnSlice {
     }
   }
 
+  // What becomes of a column's sum before the store.
+  __device__ __forceinline__ static float Scale(float sum) {
+    return Config::kLog ? Log2Approx(sum) * kLn2 : Rcp(sum);
+  }
+
   __device__ __forceinline__ void Store(const float (&max)[kVector],
                                         const float (&scale)[kVector]) {
     if constexpr (kPackets > 0) {
 #pragma unroll
-      for (int k = 0; k < kPackets; ++k) StoreRow(k, kept_[k], scale);
+      for (int k = 0; k < kPackets; ++k) StoreRow(k, kept_[k], max, scale);
     } else {
 #pragma unroll 2
       for (int64_t k = 0; Has(k); ++k) {
         float x[kVector];
         LoadRow(k, x);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) x[i] = Exp2((x[i] - Shift(max[i])) * kLog2e);
-        StoreRow(k, x, scale);
+        for (int i = 0; i < kVector; ++i) {
+          if constexpr (!Config::kLog) x[i] = Exp2((x[i] - Shift(max[i])) * kLog2e);
+        }
+        StoreRow(k, x, max, scale);
       }
     }
   }
@@ -137,10 +146,12 @@ class ColumnSlice {
     Unpack<T>(LoadGlobalIf<kBytes>(Has(k), input_ + k * input_step_), x);
   }
   __device__ __forceinline__ void StoreRow(int64_t k, const float (&x)[kVector],
+                                           const float (&max)[kVector],
                                            const float (&scale)[kVector]) const {
     float y[kVector];
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) y[i] = x[i] * scale[i];
+    for (int i = 0; i < kVector; ++i)
+      y[i] = Config::kLog ? x[i] - max[i] - scale[i] : x[i] * scale[i];
     StoreGlobalIf<kBytes>(Has(k), output_ + k * output_step_, Pack<T, kBytes>(y));
   }
 
@@ -181,7 +192,7 @@ __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
     for (int i = 0; i < kVector; ++i) sum[i] = total[i].sum;
     slice.template AcrossWarps<SumOp>(storage.sum, sum);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) sum[i] = Rcp(sum[i]);
+    for (int i = 0; i < kVector; ++i) sum[i] = Slice::Scale(sum[i]);
     slice.Store(max, sum);
   }
 }

@@ -74,7 +74,8 @@ class ColumnVariant : public Variant {
     spec.constants = {{"using Element", std::string(StorageTypeName(plan.dtype))},
                       {"int kWarps", Cat(config.Get("warps"))},
                       {"int kPackets", Cat(PacketsOf(plan, config))},
-                      {"int kVector", Cat(VectorOf(plan, config))}};
+                      {"int kVector", Cat(VectorOf(plan, config))},
+                      {"bool kLog", op_.log ? "true" : "false"}};
     return {spec};
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,

@@ -44,23 +44,10 @@ Geometry GeometryOf(const RowPlan& plan, const Config& config) {
   return g;
 }
 
-bool HasClusters(const DeviceProfile& device) {
-  // Clusters exist from sm_90 on; consumer Blackwell has them too.
-  return device.compute_capability() >= 90;
-}
-
-// Every device with clusters schedules 8 CTAs. 16 is beyond the portable size: data-centre parts
-// that are not sliced have clusters of SMs that large.
-int64_t LargestCluster(const DeviceProfile& device) {
-  if (!HasClusters(device)) return 1;
-  const bool data_centre = device.compute_capability() < 120;
-  return data_centre && device.mig.empty() && device.sm_count >= 128 ? kMaxCluster : 8;
-}
-
 // The longest bucket that the device can keep.
 int64_t Capacity(const DeviceProfile& device) {
   const int64_t cta = kMaxThreads * kMostKept;
-  return HasClusters(device) ? cta * 8 : cta;
+  return LargestCluster(device) > 1 ? cta * 8 : cta;
 }
 
 class ResidentRowVariant : public Variant {

@@ -40,6 +40,20 @@ struct SoftmaxRow {
   }
 };
 
+// x - max - log(sum(exp(x - max))); NaN where softmax gives it.
+struct LogSoftmaxRow {
+  static constexpr int kColumns = 0;
+  static constexpr int kSteps = 1;
+  using Value = MaxSum;
+
+  template <class Row>
+  __device__ __forceinline__ static void Run(Row& row, const float*) {
+    const MaxSum total = row.ReduceExp();
+    const float log_sum = Log2Approx(total.sum) * kLn2;
+    row.Store([=](float x, const float*) { return x - total.max - log_sum; });
+  }
+};
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_ROW_ROW_OPS_CUH_

@@ -144,6 +144,15 @@ int64_t RowsBucket(int64_t rows) {
   return int64_t{1} << 62;
 }
 
+// Clusters exist from sm_90 on; every device that has them schedules 8 CTAs. 16 is beyond the
+// portable size: data-centre parts that are not sliced have clusters of SMs that large.
+int64_t LargestCluster(const DeviceProfile& device) {
+  constexpr int64_t kPortable = 8;
+  if (device.compute_capability() < 90) return 1;
+  const bool data_centre = device.compute_capability() < 120;
+  return data_centre && device.mig.empty() && device.sm_count >= 128 ? 2 * kPortable : kPortable;
+}
+
 std::unique_ptr<Recipe> MakeRowRecipe(const RowOperator& op) {
   return std::make_unique<RowRecipe>(op);
 }

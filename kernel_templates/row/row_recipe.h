@@ -30,6 +30,7 @@ struct RowOperator {
   // Kernel along a strided axis, of columns (column_softmax.cuh); empty where there is none.
   std::string_view column_template;
   std::string_view column_entry;
+  bool log = false;  // of column_softmax.cuh
 };
 
 std::unique_ptr<Recipe> MakeRowRecipe(const RowOperator& op);
@@ -56,6 +57,9 @@ int64_t LengthBucket(int64_t length);
 int64_t ColumnLengthBucket(int64_t length);
 // Upper bound of the row counts that share a winner; the last class has none.
 int64_t RowsBucket(int64_t rows);
+
+// The most CTAs of a cluster that the device schedules; 1: it has none.
+int64_t LargestCluster(const DeviceProfile& device);
 
 // The variants, in order of preference.
 std::unique_ptr<Variant> MakeResidentRowVariant(const RowOperator& op);

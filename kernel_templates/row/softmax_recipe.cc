@@ -1,4 +1,4 @@
-// SoftmaxFwdOp: softmax along one axis.
+// SoftmaxFwdOp and LogSoftmaxFwdOp: along one axis.
 #include "kernel_templates/row/row_recipe.h"
 
 namespace tilewright {
@@ -20,9 +20,15 @@ RowProblem SoftmaxProblem(const CallDesc& call) {
 
 }  // namespace
 
+constexpr std::string_view kColumnTemplate = "row/column_softmax.cuh";
+constexpr std::string_view kColumnEntry = "tilewright::ColumnSoftmaxKernel";
+
 TILEWRIGHT_RECIPE(SoftmaxFwdOp) {
-  return MakeRowRecipe(
-      {"SoftmaxRow", SoftmaxProblem, "row/column_softmax.cuh", "tilewright::ColumnSoftmaxKernel"});
+  return MakeRowRecipe({"SoftmaxRow", SoftmaxProblem, kColumnTemplate, kColumnEntry});
+}
+
+TILEWRIGHT_RECIPE(LogSoftmaxFwdOp) {
+  return MakeRowRecipe({"LogSoftmaxRow", SoftmaxProblem, kColumnTemplate, kColumnEntry, true});
 }
 
 }  // namespace tilewright

@@ -1,0 +1,256 @@
+// Reductions along a dense axis, and the portable one of any layout.
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "kernel_templates/row/reduce_recipe.h"
+#include "kernel_templates/row/row_recipe.h"
+#include "manifest/op_spec.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
+constexpr int64_t kMaxThreads = 1024;
+constexpr int64_t kMaxCluster = 16;
+constexpr int64_t kBlocksPerSm = 64;  // of a grid that walks the results
+constexpr int64_t kSplitsPerSm = 2;   // CTAs an SM of a grid that splits them
+constexpr int64_t kMostSplitRows = 2112;
+constexpr int64_t kMostSplits = 4096;
+
+struct Geometry {
+  int64_t threads = 0;
+  int64_t rows = 0;  // a CTA
+  int64_t cluster = 1;
+  int64_t unroll = 4;
+  bool split = false;
+
+  int64_t cta_threads() const { return threads * rows; }
+};
+
+Geometry GeometryOf(const Config& config) {
+  Geometry g;
+  g.threads = config.Get("threads");
+  g.rows = config.Get("rows");
+  g.cluster = config.Get("cluster");
+  g.unroll = config.Get("unroll");
+  g.split = config.Get("split") != 0;
+  return g;
+}
+
+class RowReduceVariant : public Variant {
+ public:
+  RowReduceVariant(const ReduceOperator& op, bool portable) : op_(op), portable_(portable) {}
+  std::string_view name() const override { return portable_ ? "portable" : "rows"; }
+
+  absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override {
+    TW_RETURN_IF_ERROR(RequireSm80(call, device));
+    if (portable_ || PlanReduce(call, op_).layout == ReduceLayout::kRows) return absl::OkStatus();
+    return FailedPrecondition("no reduced axis is dense");
+  }
+
+  TuningSpace Space(const CallDesc&, const DeviceProfile& device) const override {
+    TuningSpace space{std::string(name()),
+                      {{"threads", {8, 16, 32, 64, 128, 256, 512, 1024}},
+                       {"rows", {1, 2, 4, 8, 16, 32}},
+                       {"cluster", {1}},
+                       {"unroll", {2, 4, 8}},
+                       {"split", {0, 1}}}};
+    if (!portable_) {
+      for (int64_t size = 2; size <= LargestCluster(device); size *= 2) {
+        space.axes[2].values.push_back(size);
+      }
+    }
+    return space;
+  }
+
+  absl::Status Legal(const CallDesc& call, const Config& config,
+                     const DeviceProfile& device) const override {
+    const ReducePlan plan = PlanReduce(call, op_);
+    const Geometry g = GeometryOf(config);
+    if (g.cta_threads() % 32 != 0 || g.cta_threads() > kMaxThreads) {
+      return FailedPrecondition("threads * rows is ", g.cta_threads(),
+                                ", expected a multiple of 32 up to ", kMaxThreads);
+    }
+    if (g.rows > 1 && g.cta_threads() > 256) {
+      return FailedPrecondition("several rows make a CTA of ", g.cta_threads(),
+                                " threads, expected at most 256");
+    }
+    if (g.cluster > LargestCluster(device)) {
+      return FailedPrecondition("a cluster of ", g.cluster, ", expected at most ",
+                                LargestCluster(device), " on ", device.name);
+    }
+    if (g.cluster > 1 && (g.rows > 1 || g.threads < 64 || g.split)) {
+      return FailedPrecondition("a cluster takes one row a CTA, at least 64 threads and no split");
+    }
+    if (g.cluster > 1 && plan.rows > kMaxGrid / kMaxCluster) {
+      return FailedPrecondition(plan.rows, " rows, expected at most ", kMaxGrid / kMaxCluster);
+    }
+    if (g.split && ResultsBucket(plan) > kMostSplitRows) {
+      return FailedPrecondition(plan.rows, " rows, expected at most ", kMostSplitRows,
+                                " where they are split");
+    }
+    const int64_t packets = ReduceLengthBucket(plan.length) / VectorOf(plan);
+    if ((g.threads > 32 || g.cluster > 1) && g.threads * g.cluster > packets) {
+      return FailedPrecondition(g.threads * g.cluster, " threads for up to ", packets, " packets");
+    }
+    return absl::OkStatus();
+  }
+
+  double PredictUs(const CallDesc& call, const Config& config,
+                   const DeviceProfile& device) const override {
+    const ReducePlan plan = PlanReduce(call, op_);
+    const Geometry g = GeometryOf(config);
+    const double size = DTypeSize(plan.dtype);
+    MemoryModel model;
+    model.bytes = static_cast<double>(plan.rows) * static_cast<double>(plan.length) * size;
+    model.ctas = static_cast<double>((plan.rows + g.rows - 1) / g.rows * g.cluster *
+                                     Splits(plan, g, device));
+    model.threads = static_cast<double>(g.cta_threads());
+    model.bytes_per_thread = static_cast<double>(g.unroll * VectorOf(plan)) * size;
+    if (g.threads > 32) model.fixed_us += 0.05 + 0.0002 * static_cast<double>(g.threads);
+    if (g.cluster > 1) model.fixed_us += 0.25 + 0.01 * static_cast<double>(g.cluster);
+    if (g.split) model.fixed_us += 1.5;
+    return PredictMemoryUs(model, device);
+  }
+
+  Config Default(const CallDesc& call, const DeviceProfile& device) const override;
+
+  std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
+    const ReducePlan plan = PlanReduce(call, op_);
+    const Geometry g = GeometryOf(config);
+    const auto flag = [](bool value) { return value ? "true" : "false"; };
+    KernelSpec spec;
+    spec.template_file = "row/row_reduce.cuh";
+    spec.entry = "tilewright::RowReduceKernel";
+    spec.constants = ReduceConstants(op_, plan);
+    spec.constants.insert(spec.constants.end(), {{"int kThreads", Cat(g.threads)},
+                                                 {"int kRows", Cat(g.rows)},
+                                                 {"int kCluster", Cat(g.cluster)},
+                                                 {"int kUnroll", Cat(g.unroll)},
+                                                 {"int kVector", Cat(VectorOf(plan))},
+                                                 {"bool kDense", flag(IsDense(plan))},
+                                                 {"bool kSplit", flag(g.split)}});
+    if (!g.split) return {spec};
+    return {spec, CombineSpec(op_, plan)};
+  }
+
+  absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
+                                 const DeviceProfile& device) const override {
+    const ReducePlan plan = PlanReduce(call, op_);
+    BoundCall bound;
+    if (plan.rows == 0) return bound;
+    const Geometry g = GeometryOf(config);
+    const int64_t splits = Splits(plan, g, device);
+    Launch launch;
+    launch.SetParams(ParamsOf(call, plan, splits));
+    const int64_t groups = (plan.rows + g.rows - 1) / g.rows;
+    const int64_t most = kBlocksPerSm * std::max(device.sm_count, 1);
+    launch.grid[0] =
+        static_cast<uint32_t>(g.cluster > 1 ? groups * g.cluster : std::min(groups, most));
+    launch.grid[1] = static_cast<uint32_t>(splits);
+    launch.block[0] = static_cast<uint32_t>(g.cta_threads());
+    launch.cluster[0] = static_cast<uint32_t>(g.cluster);
+    launch.pointers.push_back({offsetof(RowReduceParams, input), 0, 0});
+    if (g.split) {
+      bound.workspace_bytes = splits * plan.rows * op_.value_bytes;
+      launch.pointers.push_back({offsetof(RowReduceParams, partials), kWorkspaceOperand, 0});
+    } else {
+      for (size_t i = 1; i < call.operands.size(); ++i) {
+        launch.pointers.push_back(
+            {static_cast<uint16_t>(offsetof(RowReduceParams, outputs) + (i - 1) * sizeof(void*)),
+             static_cast<int8_t>(i), 0});
+      }
+    }
+    bound.launches.push_back(std::move(launch));
+    if (g.split) bound.launches.push_back(CombineLaunch(call, op_, plan, splits, 1));
+    return bound;
+  }
+
+ private:
+  int64_t VectorOf(const ReducePlan& plan) const { return portable_ ? 1 : plan.vector; }
+  bool IsDense(const ReducePlan& plan) const { return !portable_ && plan.dense(); }
+  int64_t Packets(const ReducePlan& plan) const { return plan.length / VectorOf(plan); }
+
+  // CTAs a result: enough to fill the device, each with some rounds of loads.
+  int64_t Splits(const ReducePlan& plan, const Geometry& g, const DeviceProfile& device) const {
+    if (!g.split) return 1;
+    const int64_t groups = std::max<int64_t>(1, (plan.rows + g.rows - 1) / g.rows);
+    const int64_t wanted = (kSplitsPerSm * std::max(device.sm_count, 1) + groups - 1) / groups;
+    const int64_t rounds = Packets(plan) / (g.threads * g.unroll);
+    return std::clamp<int64_t>(std::min(wanted, rounds), 1, kMostSplits);
+  }
+
+  RowReduceParams ParamsOf(const CallDesc& call, const ReducePlan& plan, int64_t splits) const {
+    const int64_t size = DTypeSize(plan.dtype);
+    const int64_t vector = VectorOf(plan);
+    RowReduceParams p{};
+    p.rows = plan.rows;
+    p.packets = Packets(plan);
+    p.split_packets = (p.packets + splits - 1) / splits;
+    p.splits = static_cast<int>(splits);
+    p.inner_rank = static_cast<int>(plan.inner.size());
+    p.row_rank = static_cast<int>(plan.outer.size());
+    p.scalars = ScalarsOf(call, op_, plan);
+    size_t at = 0;
+    for (const LayoutDim& dim : plan.inner) {
+      const int64_t packed = at == 0 ? vector : 1;
+      p.extent[at] = MakeFastDivmod<true>(
+          static_cast<unsigned long long>(std::max<int64_t>(dim.extent / packed, 1)));
+      p.input_stride[at++] = dim.strides[0] * packed * size;
+    }
+    for (size_t d = 0; d < plan.outer.size(); ++d) {
+      const LayoutDim& dim = plan.outer[d];
+      p.extent[at] = MakeFastDivmod<true>(static_cast<unsigned long long>(dim.extent));
+      p.input_stride[at++] = dim.strides[0] * size;
+      for (size_t i = 1; i < dim.strides.size(); ++i) {
+        p.output_stride[i - 1][d] = dim.strides[i] * DTypeSize(plan.output);
+      }
+    }
+    return p;
+  }
+
+  ReduceOperator op_;
+  bool portable_;
+};
+
+// Many rows: about four packets a thread, CTAs of 256 threads. Few rows: all SMs take part, by
+// clusters while a row fits 16 CTAs at some packets a thread, else in two stages.
+Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
+  const ReducePlan plan = PlanReduce(call, op_);
+  const int64_t rows = ResultsBucket(plan);
+  const int64_t packets = ReduceLengthBucket(plan.length) / VectorOf(plan);
+  const int64_t most_cluster = portable_ ? 1 : LargestCluster(device);
+  Geometry g;
+  g.threads = std::clamp<int64_t>(packets / 4, 8, rows > 264 ? 256 : 512);
+  const auto each = [&] { return packets / (g.threads * g.cluster); };
+  if (rows <= 264 && g.threads >= 64) {
+    const int64_t most = rows <= 32 ? most_cluster : std::min<int64_t>(most_cluster, 4);
+    while (each() > 4 && g.cluster < most) g.cluster *= 2;
+    if (each() > 16 && rows <= 32) {
+      g.cluster = 1;
+      g.split = true;
+    }
+  }
+  const bool alone = g.cluster > 1 || g.split;
+  g.rows = alone ? 1 : std::max<int64_t>(1, (rows > 264 ? 256 : 128) / g.threads);
+  if (g.cta_threads() < 32) g.rows = 32 / g.threads;
+  return {std::string(name()),
+          {{"threads", g.threads},
+           {"rows", g.rows},
+           {"cluster", g.cluster},
+           {"unroll", g.unroll},
+           {"split", g.split ? 1 : 0}}};
+}
+
+}  // namespace
+
+std::unique_ptr<Variant> MakeRowReduceVariant(const ReduceOperator& op) {
+  return std::make_unique<RowReduceVariant>(op, false);
+}
+std::unique_ptr<Variant> MakeStridedReduceVariant(const ReduceOperator& op) {
+  return std::make_unique<RowReduceVariant>(op, true);
+}
+
+}  // namespace tilewright
