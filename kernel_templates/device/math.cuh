@@ -57,13 +57,6 @@ __device__ __forceinline__ float Sqrt(float x) {
   asm("sqrt.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-// lg2.approx.f32 (log2(x); error at most 2^-22 near 1, else 1 unit in the last place): sm_80.
-// Thread.
-__device__ __forceinline__ float Log2Approx(float x) {
-  float y;
-  asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 // fma.rn.f32: sm_80. Thread.
 __device__ __forceinline__ float Fma(float a, float b, float c) {
   float y;

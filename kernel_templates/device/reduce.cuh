@@ -32,6 +32,37 @@ struct MaxSumOp {
     return part.max == max ? part.sum : part.sum * Exp2((part.max - max) * kLog2e);
   }
 };
+// The sum, the squared distances from the mean, and the number of some elements; combined after
+// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+// variances" (1979).
+struct Moments {
+  float sum;
+  float squares;
+  float count;
+  __device__ __forceinline__ float mean() const { return sum / (count < 1.0f ? 1.0f : count); }
+};
+struct MomentsOp {
+  using Value = Moments;
+  __device__ __forceinline__ static Moments Identity() { return {0.0f, 0.0f, 0.0f}; }
+  __device__ __forceinline__ static Moments Combine(const Moments& a, const Moments& b) {
+    const float count = a.count + b.count;
+    const float distance = b.mean() - a.mean();
+    const float weight = a.count * (b.count * RcpApprox(count < 1.0f ? 1.0f : count));
+    return {a.sum + b.sum, a.squares + b.squares + distance * distance * weight, count};
+  }
+};
+// Two sums.
+struct SumPair {
+  float a;
+  float b;
+};
+struct SumPairOp {
+  using Value = SumPair;
+  __device__ __forceinline__ static SumPair Identity() { return {0.0f, 0.0f}; }
+  __device__ __forceinline__ static SumPair Combine(const SumPair& x, const SumPair& y) {
+    return {x.a + y.a, x.b + y.b};
+  }
+};
 struct MaxOp {  // ignores NaN unless there is nothing else
   using Value = float;
   __device__ __forceinline__ static float Identity() { return BitsToFloat(0xff800000); }
@@ -46,6 +77,13 @@ __device__ __forceinline__ typename Op::Value WarpReduce(typename Op::Value valu
     // The maximum first, so that each lane rescales once.
     const float max = WarpReduce<MaxOp, kWidth>(value.max);
     return {max, WarpReduce<SumOp, kWidth>(MaxSumOp::Rescale(value, max))};
+  } else if constexpr (kIsSame<typename Op::Value, Moments>) {
+    // The mean first, so that each lane moves its squares to it once.
+    Moments total = {WarpReduce<SumOp, kWidth>(value.sum), 0.0f,
+                     WarpReduce<SumOp, kWidth>(value.count)};
+    const float distance = value.mean() - total.mean();
+    total.squares = WarpReduce<SumOp, kWidth>(value.squares + distance * distance * value.count);
+    return total;
   } else {
 #pragma unroll
     for (int mask = kWidth / 2; mask > 0; mask /= 2) {

@@ -108,26 +108,15 @@ struct ProdReduce {
   }
 };
 
-// The sum, the squared distances from the mean, and the number of some elements.
-struct Moments {
-  float sum;
-  float squares;
-  float count;
-};
-// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
-// variances" (1979); kKind: 0 the variance, 1 its root, 2 the variance and the mean.
+// kKind: 0 the variance, 1 its root, 2 the variance and the mean.
 template <int kKind>
 struct MomentsReduction {
   using Value = Moments;
   static constexpr bool kIndexed = false;
   static constexpr int kOutputs = kKind == 2 ? 2 : 1;
-  __device__ __forceinline__ static Moments Identity() { return {0.0f, 0.0f, 0.0f}; }
+  __device__ __forceinline__ static Moments Identity() { return MomentsOp::Identity(); }
   __device__ __forceinline__ static Moments Combine(const Moments& a, const Moments& b) {
-    const float count = a.count + b.count;
-    const float distance =
-        b.sum * RcpApprox(AtLeastOne(b.count)) - a.sum * RcpApprox(AtLeastOne(a.count));
-    const float weight = a.count * (b.count * RcpApprox(AtLeastOne(count)));
-    return {a.sum + b.sum, a.squares + b.squares + distance * distance * weight, count};
+    return MomentsOp::Combine(a, b);
   }
   // The moments of kCount elements by two passes over them.
   template <int kCount>
@@ -154,11 +143,6 @@ struct MomentsReduction {
       // Beside an infinity the squares are NaN, and torch's running mean is as well.
       y[1] = value.squares == value.squares || scalars.count < 2.0f ? mean : value.squares;
     }
-  }
-
- private:
-  __device__ __forceinline__ static float AtLeastOne(float count) {
-    return count < 1.0f ? 1.0f : count;
   }
 };
 using VarReduce = MomentsReduction<0>;

@@ -15,6 +15,7 @@ import torch
 from attention_golden import attention_ops
 from elementwise_golden import elementwise_ops
 from encoding_golden import encoding_ops
+from normalization_golden import normalization_ops
 from pool_golden import pool_ops
 from reduction_golden import reduction_ops
 
@@ -167,9 +168,7 @@ def silu_and_mul_cases():
 
 OPS = {"GemmFwdOp": gemm_cases, "BmmFwdOp": bmm_cases, "RMSNormFwdOp": rms_norm_cases, "SoftmaxFwdOp": softmax_cases,
        "AddFwdOp": add_cases, "SiluAndMulFwdOp": silu_and_mul_cases} | elementwise_ops(case) | reduction_ops(case)
-OPS |= pool_ops(case)
-OPS |= attention_ops(case)
-OPS |= encoding_ops(case)
+OPS |= pool_ops(case) | attention_ops(case) | encoding_ops(case) | normalization_ops(case)
 
 
 def main():

@@ -52,7 +52,7 @@ TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
       }
     }
   }
-  EXPECT_EQ(calls, 702);
+  EXPECT_EQ(calls, 771);
 }
 
 TEST(BuiltinOpsTest, FindsTheSameObjects) {

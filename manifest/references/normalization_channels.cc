@@ -1,0 +1,306 @@
+// References of norms by channel: batch norm and its gradients, group norm, instance norm.
+#include "manifest/edge_cases.h"
+#include "manifest/input_values.h"
+#include "manifest/references/normalized_rows.h"
+
+namespace tilewright {
+namespace {
+
+// Statistics of the rows that `elements` need, found once each.
+class RowCache {
+ public:
+  RowCache(const ReferenceCall& call, int input, const ChannelRows& rows)
+      : call_(call), input_(input), rows_(rows) {}
+
+  const RowStatistics& Of(int64_t row) {
+    if (row == row_) return statistics_;
+    row_ = row;
+    std::vector<double> values;
+    for (const int64_t at : rows_.PositionsOf(call_.call->input(input_).desc.shape, row)) {
+      values.push_back(ElementOf(call_, input_, at));
+    }
+    count_ = static_cast<double>(values.size());
+    statistics_ = StatisticsOf(values);
+    return statistics_;
+  }
+  double count() const { return count_; }
+
+ private:
+  const ReferenceCall& call_;
+  int input_;
+  ChannelRows rows_;
+  int64_t row_ = -1;
+  double count_ = 0;
+  RowStatistics statistics_;
+};
+
+// `elements` ordered so that a row is visited once.
+std::vector<size_t> ByRow(std::span<const int64_t> elements, const ChannelRows& rows) {
+  std::vector<int64_t> keys;
+  for (const int64_t element : elements) keys.push_back(rows.RowOf(element));
+  return GroupedOrder(keys);
+}
+
+RowStatistics RunningStatistics(const ReferenceCall& call, int mean, int variance,
+                                int64_t channel) {
+  RowStatistics row;
+  row.mean = ElementOf(call, mean, channel);
+  row.variance = ElementOf(call, variance, channel);
+  row.magnitude = std::fabs(row.mean);
+  return row;
+}
+
+// x normalised by the statistics of its rows, with the weight and bias of its channel, if any.
+absl::Status NormalizeRows(const ReferenceCall& call, const ChannelRows& rows, double eps,
+                           int weight, std::span<const int64_t> elements,
+                           std::span<RefScalar> values) {
+  RowCache cache(call, 0, rows);
+  const bool affine = call.call->input(weight).present;
+  for (const size_t k : ByRow(elements, rows)) {
+    const int64_t channel = rows.ChannelOf(elements[k]);
+    values[k] = Normalized(ElementOf(call, 0, elements[k]), cache.Of(rows.RowOf(elements[k])), eps,
+                           affine ? ElementOf(call, weight, channel) : 1,
+                           affine ? ElementOf(call, weight + 1, channel) : 0);
+  }
+  return absl::OkStatus();
+}
+
+// The running statistics (output 1: mean, 2: variance) after a batch.
+absl::Status UpdateRunning(const ReferenceCall& call, int output, std::span<const int64_t> elements,
+                           std::span<RefScalar> values) {
+  const bool training = call.call->params[0].as_bool();
+  const double momentum = call.call->params[1].as_float();
+  ChannelRows rows(call.call->input(0).desc.shape, 1);
+  rows.across_batch = true;
+  RowCache cache(call, 0, rows);
+  for (size_t k = 0; k < elements.size(); ++k) {
+    const double old = ElementOf(call, output, elements[k]);
+    values[k] = {.f = old, .inexact = true};
+    if (!training) continue;
+    const RowStatistics& row = cache.Of(elements[k]);
+    const double now = output == 1 ? row.mean : row.variance * cache.count() / (cache.count() - 1);
+    values[k].f = (1 - momentum) * old + momentum * now;
+    values[k].magnitude =
+        (1 - momentum) * std::fabs(old) + momentum * (output == 1 ? row.magnitude : std::fabs(now));
+  }
+  return absl::OkStatus();
+}
+
+// Sums of a channel of the gradients: of grad_out, and of grad_out * xhat.
+struct GradientSums {
+  double bias = 0;
+  double bias_magnitude = 0;
+  double weight = 0;
+  double weight_magnitude = 0;
+  double count = 0;
+};
+
+GradientSums SumGradients(const ReferenceCall& call, const ChannelRows& rows, int64_t channel) {
+  GradientSums sums;
+  const double mean = ElementOf(call, 3, channel);
+  const double rstd = ElementOf(call, 4, channel);
+  for (const int64_t at : rows.PositionsOf(call.call->input(0).desc.shape, channel)) {
+    const double grad = ElementOf(call, 0, at);
+    const double x = ElementOf(call, 1, at);
+    sums.bias += grad;
+    sums.bias_magnitude += std::fabs(grad);
+    sums.weight += grad * (x - mean) * rstd;
+    sums.weight_magnitude += std::fabs(grad) * (std::fabs(x) + std::fabs(mean)) * std::fabs(rstd);
+    ++sums.count;
+  }
+  return sums;
+}
+
+Workload Channels(const char* label, const Dims& x, const char* first,
+                  const std::vector<const char*>& by_channel) {
+  Workload edge;
+  edge.label = label;
+  edge.input_shapes = {{first, x}};
+  for (const char* name : by_channel) edge.input_shapes.emplace_back(name, Dims{x[1]});
+  return edge;
+}
+
+struct Shape {
+  const char* label;
+  Dims x;
+};
+const std::vector<Shape>& ChannelShapes() {
+  static const std::vector<Shape>& shapes = *new std::vector<Shape>{
+      {"primes", {3, 7, 11}},     {"rank-2", {33, 5}},         {"rank-2-wide", {70, 520}},
+      {"two", {2, 3, 1}},         {"image", {2, 6, 5, 7}},     {"vectors", {3, 16, 8, 8}},
+      {"one-sample", {1, 4, 9}},  {"rank-5", {2, 4, 3, 2, 5}}, {"long", {2, 3, 40000}},
+      {"longer", {3, 2, 300007}}, {"many", {70, 300, 4}},      {"no-samples", {0, 4, 3}},
+      {"no-channels", {2, 0, 3}}};
+  return shapes;
+}
+
+}  // namespace
+
+TILEWRIGHT_REFERENCE(BatchNormFwdOp)
+(const ReferenceCall& call, int output, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  if (output > 0) return UpdateRunning(call, output, elements, values);
+  const bool training = call.call->params[0].as_bool();
+  const double eps = call.call->params[2].as_float();
+  ChannelRows rows(call.call->input(0).desc.shape, 1);
+  rows.across_batch = true;
+  if (training) return NormalizeRows(call, rows, eps, 3, elements, values);
+  for (size_t k = 0; k < elements.size(); ++k) {
+    const int64_t channel = rows.ChannelOf(elements[k]);
+    values[k] = Normalized(ElementOf(call, 0, elements[k]), RunningStatistics(call, 1, 2, channel),
+                           eps, ElementOf(call, 3, channel), ElementOf(call, 4, channel));
+  }
+  return absl::OkStatus();
+}
+
+// Outputs: grad_x, grad_weight, grad_bias.
+TILEWRIGHT_REFERENCE(BatchNormBwdOp)
+(const ReferenceCall& call, int output, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  ChannelRows rows(call.call->input(0).desc.shape, 1);
+  rows.across_batch = true;
+  if (output > 0) {
+    for (size_t k = 0; k < elements.size(); ++k) {
+      const GradientSums sums = SumGradients(call, rows, elements[k]);
+      values[k].f = output == 1 ? sums.weight : sums.bias;
+      values[k].magnitude = output == 1 ? sums.weight_magnitude : sums.bias_magnitude;
+    }
+    return absl::OkStatus();
+  }
+  int64_t row = -1;
+  GradientSums sums;
+  for (const size_t k : ByRow(elements, rows)) {
+    const int64_t channel = rows.RowOf(elements[k]);
+    if (channel != row) sums = SumGradients(call, rows, row = channel);
+    const double grad = ElementOf(call, 0, elements[k]);
+    const double x = ElementOf(call, 1, elements[k]);
+    const double mean = ElementOf(call, 3, channel);
+    const double rstd = ElementOf(call, 4, channel);
+    const double scale = ElementOf(call, 2, channel) * rstd;
+    const double xhat = (x - mean) * rstd;
+    values[k].f = scale * (grad - sums.bias / sums.count - xhat * sums.weight / sums.count);
+    const double xhat_magnitude = (std::fabs(x) + std::fabs(mean)) * std::fabs(rstd);
+    values[k].magnitude = std::fabs(scale) * (std::fabs(grad) + sums.bias_magnitude / sums.count +
+                                              xhat_magnitude * sums.weight_magnitude / sums.count);
+    values[k].inexact = true;
+  }
+  return absl::OkStatus();
+}
+
+TILEWRIGHT_REFERENCE(GroupNormFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  const Dims& shape = call.call->input(0).desc.shape;
+  const ChannelRows rows(shape, shape[1] / call.call->params[0].as_int());
+  return NormalizeRows(call, rows, call.call->params[1].as_float(), 1, elements, values);
+}
+
+TILEWRIGHT_REFERENCE(InstanceNormFwdOp)
+(const ReferenceCall& call, int /*output*/, std::span<const int64_t> elements,
+ std::span<RefScalar> values) {
+  const ChannelRows rows(call.call->input(0).desc.shape, 1);
+  const double eps = call.call->params[2].as_float();
+  if (call.call->params[0].as_bool()) return NormalizeRows(call, rows, eps, 3, elements, values);
+  const bool affine = call.call->input(3).present;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    const int64_t channel = rows.ChannelOf(elements[k]);
+    values[k] = Normalized(ElementOf(call, 0, elements[k]), RunningStatistics(call, 1, 2, channel),
+                           eps, affine ? ElementOf(call, 3, channel) : 1,
+                           affine ? ElementOf(call, 4, channel) : 0);
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// A variance is not negative: its magnitude in place of input `input`.
+absl::Status MakePositive(const InputRequest& request, size_t input) {
+  void* const data = request.data[input];
+  const Operand& operand = request.call->input(static_cast<int>(input));
+  if (data == nullptr || !operand.present) return absl::OkStatus();
+  for (int64_t i = 0; i < operand.desc.elements(); ++i) {
+    const int64_t offset = OffsetAt(operand.desc, i);
+    const double value = LoadAsDouble(data, operand.desc.dtype, offset);
+    StoreFromDouble(data, operand.desc.dtype, offset, std::fabs(value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+TILEWRIGHT_INPUTS(BatchNormFwdOp)(const InputRequest& request) { return MakePositive(request, 2); }
+TILEWRIGHT_INPUTS(InstanceNormFwdOp)(const InputRequest& request) {
+  return MakePositive(request, 2);
+}
+
+TILEWRIGHT_EDGE_CASES(BatchNormFwdOp) {
+  std::vector<Workload> cases;
+  for (const bool training : {true, false}) {
+    for (const Shape& shape : ChannelShapes()) {
+      if (training && shape.x.Product() == 0) continue;
+      Workload edge =
+          Channels(shape.label, shape.x, "x", {"running_mean", "running_var", "weight", "bias"});
+      if (!training) edge.label += "-eval";
+      edge.params = {{"training", training}};
+      cases.push_back(edge);
+    }
+  }
+  for (const double momentum : {0.0, 1.0}) {
+    Workload edge = cases[0];
+    edge.label = momentum > 0 ? "momentum-1" : "momentum-0";
+    edge.params.emplace_back("momentum", momentum);
+    cases.push_back(edge);
+  }
+  return cases;
+}
+
+TILEWRIGHT_EDGE_CASES(BatchNormBwdOp) {
+  std::vector<Workload> cases;
+  for (const Shape& shape : ChannelShapes()) {
+    Workload edge = Channels(shape.label, shape.x, "grad_out", {"weight", "mean", "rstd"});
+    edge.input_shapes.emplace_back("x", shape.x);
+    cases.push_back(edge);
+  }
+  return cases;
+}
+
+TILEWRIGHT_EDGE_CASES(GroupNormFwdOp) {
+  std::vector<Workload> cases;
+  for (const bool affine : {true, false}) {
+    for (const Shape& shape : ChannelShapes()) {
+      if (shape.x[1] == 0) continue;
+      Workload edge = affine ? Channels(shape.label, shape.x, "x", {"weight", "bias"})
+                             : Channels(shape.label, shape.x, "x", {});
+      if (!affine) edge.label += "-plain";
+      edge.params = {{"num_groups", shape.x[1] % 2 == 0 ? int64_t{2} : int64_t{1}}};
+      cases.push_back(edge);
+    }
+  }
+  Workload odd = Channels("three-channels-a-group", {1, 48, 32, 32}, "x", {"weight", "bias"});
+  odd.params = {{"num_groups", 16}};
+  cases.push_back(odd);
+  return cases;
+}
+
+TILEWRIGHT_EDGE_CASES(InstanceNormFwdOp) {
+  std::vector<Workload> cases;
+  for (const bool input_stats : {true, false}) {
+    for (const bool affine : {true, false}) {
+      for (const Shape& shape : ChannelShapes()) {
+        const bool one = shape.x.rank() == 2 || (shape.x.rank() == 3 && shape.x[2] == 1);
+        if (input_stats && one) continue;
+        std::vector<const char*> names;
+        if (!input_stats) names = {"running_mean", "running_var"};
+        if (affine) names.insert(names.end(), {"weight", "bias"});
+        Workload edge = Channels(shape.label, shape.x, "x", names);
+        edge.label += input_stats ? "" : "-running";
+        edge.label += affine ? "" : "-plain";
+        edge.params = {{"use_input_stats", input_stats}};
+        cases.push_back(edge);
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace tilewright
