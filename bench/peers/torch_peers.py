@@ -26,11 +26,17 @@ PROFILER_EVENTS = {"Activity Buffer Request", "Buffer Flush", "Command Buffer Fu
                    "Runtime Triggered Module Loading"}
 
 
+# Operators whose weights and statistics are float32 whatever x is.
+FLOAT_CHANNELS = {"BatchNormFwdOp", "BatchNormBwdOp"}
+
+
 def tensors(case):
     dtype = getattr(torch, case["dtype"])
     made = []
     for shape in case["inputs"]:
-        if dtype.is_floating_point:
+        if case["op"] in FLOAT_CHANNELS and len(shape) == 1:
+            made.append(torch.rand(shape, device="cuda") + 0.5)
+        elif dtype.is_floating_point:
             made.append(torch.randn(shape, device="cuda", dtype=torch.float32).to(dtype))
         elif dtype == torch.bool:
             made.append(torch.rand(shape, device="cuda") < 0.5)
@@ -65,9 +71,97 @@ def attention(inputs, params):
             q, k, v, is_causal=params["is_causal"], enable_gqa=q.shape[1] != k.shape[1])
 
 
+def dims(params):
+    dim = params["dim"]
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def reduction(function):
+    return lambda inputs, params: function(inputs[0], dim=dims(params), keepdim=params["keepdim"])
+
+
+def count_nonzero(inputs, params):
+    return torch.count_nonzero(inputs[0], dim=dims(params))
+
+
+def moments(function):
+    return lambda inputs, params: function(
+        inputs[0], dim=dims(params), correction=params["correction"], keepdim=params["keepdim"])
+
+
+def vector_norm(order):
+    return lambda inputs, params: torch.linalg.vector_norm(
+        inputs[0], order, dim=dims(params), keepdim=params["keepdim"])
+
+
+def log_softmax(inputs, params):
+    return torch.nn.functional.log_softmax(inputs[0], dim=params["dim"])
+
+
+def layer_norm(inputs, params):
+    x, weight, bias = inputs
+    return torch.nn.functional.layer_norm(x, params["normalized_shape"], weight, bias,
+                                          params["eps"])
+
+
+def fused_add_rms_norm(inputs, params):
+    x, residual, weight = inputs
+    added = x + residual
+    return torch.nn.functional.rms_norm(added, weight.shape, weight, params["eps"]), added
+
+
+def fused_add_layer_norm(inputs, params):
+    x, residual, weight, bias = inputs
+    added = x + residual
+    return torch.nn.functional.layer_norm(added, weight.shape, weight, bias, params["eps"]), added
+
+
+def ada_layer_norm(inputs, params):
+    x, scale, shift, *gate = inputs
+    y = scale * torch.nn.functional.layer_norm(x, x.shape[-1:], None, None, params["eps"]) + shift
+    return gate[0] * y if gate else y
+
+
+def batch_norm(inputs, params):
+    x, mean, var, weight, bias = inputs
+    return torch.nn.functional.batch_norm(x, mean, var, weight, bias, params["training"],
+                                          params["momentum"], params["eps"])
+
+
+def batch_norm_backward(inputs, params):
+    grad, x, weight, mean, rstd = inputs
+    return torch.ops.aten.native_batch_norm_backward(grad, x, weight, None, None, mean, rstd, True,
+                                                     1e-5, [True, True, True])
+
+
 OPS = {
     "MultiHeadAttentionFwdOp": attention,
     "GroupedQueryAttentionFwdOp": attention,
+    "AllFwdOp": reduction(torch.all),
+    "AmaxFwdOp": reduction(torch.amax),
+    "AminFwdOp": reduction(torch.amin),
+    "AnyFwdOp": reduction(torch.any),
+    "ArgmaxFwdOp": reduction(torch.argmax),
+    "ArgminFwdOp": reduction(torch.argmin),
+    "CountNonzeroFwdOp": count_nonzero,
+    "InfNormFwdOp": vector_norm(float("inf")),
+    "L1NormFwdOp": vector_norm(1),
+    "L2NormFwdOp": vector_norm(2),
+    "LogSoftmaxFwdOp": log_softmax,
+    "LogSumExpFwdOp": reduction(torch.logsumexp),
+    "MeanFwdOp": reduction(torch.mean),
+    "ProdFwdOp": reduction(torch.prod),
+    "StdFwdOp": moments(torch.std),
+    "SumFwdOp": reduction(torch.sum),
+    "VarFwdOp": moments(torch.var),
+    "VarMeanFwdOp": moments(torch.var_mean),
+    "AdaLayerNormFwdOp": ada_layer_norm,
+    "AdaLayerNormZeroFwdOp": ada_layer_norm,
+    "BatchNormBwdOp": batch_norm_backward,
+    "BatchNormFwdOp": batch_norm,
+    "FusedAddLayerNormFwdOp": fused_add_layer_norm,
+    "FusedAddRMSNormFwdOp": fused_add_rms_norm,
+    "LayerNormFwdOp": layer_norm,
     "RMSNormFwdOp": rms_norm,
     "SoftmaxFwdOp": softmax,
     "AddFwdOp": add,

@@ -52,8 +52,9 @@ DeviceProfile ProfileFor(std::string_view arch) {
 }
 
 TEST_F(CompileTest, DeviceHeadersStandAlone) {
-  for (std::string_view header : {"base", "fast_divmod", "types", "packet", "ldst", "ldst_if",
-                                  "math", "nan_math", "warp", "cluster", "reduce"}) {
+  for (std::string_view header :
+       {"base", "fast_divmod", "types", "packet", "ldst", "ldst_if", "math", "nan_math", "warp",
+        "cluster", "reduce", "complex", "strided_offset"}) {
     for (std::string_view arch : kArchitectures) {
       const std::string path = std::string("device/") + std::string(header) + ".cuh";
       const auto closure = TemplateSet::Builtin().Closure(path);
@@ -131,6 +132,33 @@ TEST_F(CompileTest, EveryElementwiseFunctor) {
     }
   }
   EXPECT_GE(operators, 70);
+}
+
+// Guards: every reduction and norm compiles on the oldest and the main architecture, in every
+// variant, without spills.
+TEST_F(CompileTest, EveryReductionAndNorm) {
+  std::set<std::pair<std::string, std::string>> done;
+  int operators = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.family != "reduction" && op.family != "normalization") continue;
+    ++operators;
+    const auto recipe = MakeBuiltinRecipe(op.name);
+    ASSERT_NE(recipe, nullptr) << op.name;
+    for (std::string_view arch : {"sm_80", "sm_90a"}) {
+      const DeviceProfile device = ProfileFor(arch);
+      for (const Workload* workload : {&op.workloads.front(), &op.workloads.back()}) {
+        const auto call = WorkloadCall(op, *workload, workload->dtypes[0]);
+        ASSERT_TRUE(call.ok()) << call.status();
+        for (const Variant* variant : recipe->variants()) {
+          if (!variant->Serves(*call, device).ok()) continue;
+          for (const KernelSpec& spec : variant->Kernels(*call, variant->Default(*call, device))) {
+            if (done.emplace(spec.Source(), arch).second) ExpectCompiles(spec, arch);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(operators, 29);
 }
 
 // Guards: the functors that a parameter or an absent input chooses.

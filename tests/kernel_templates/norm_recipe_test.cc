@@ -158,7 +158,7 @@ TEST(NormRecipe, ChoosesTheVariant) {
   };
   const DType h = DType::kFloat16;
   EXPECT_EQ(chosen("LayerNormFwdOp", LayerNormCall(h, 2048, 16384)), "resident");
-  EXPECT_EQ(chosen("LayerNormFwdOp", LayerNormCall(h, 2, 300000)), "portable");
+  EXPECT_EQ(chosen("LayerNormFwdOp", LayerNormCall(h, 2, 600000)), "portable");
   const TensorDesc small = TensorDesc::Contiguous(h, {8, 64, 32, 32});
   const TensorDesc large = TensorDesc::Contiguous(h, {4, 128, 1024, 1024});
   EXPECT_EQ(chosen("BatchNormFwdOp", BatchNormCall(small, true)), "resident");
