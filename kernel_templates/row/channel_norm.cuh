@@ -58,8 +58,8 @@ struct BatchMoments {
     const float variance = total.squares / p.count;
     float* running_mean = ResultOf(p, 0, channel);
     float* running_var = ResultOf(p, 1, channel);
-    *running_mean += p.momentum * (mean - *running_mean);
-    *running_var += p.momentum * (variance * p.unbias - *running_var);
+    *running_mean = (1.0f - p.momentum) * *running_mean + p.momentum * mean;
+    *running_var = (1.0f - p.momentum) * *running_var + p.momentum * (variance * p.unbias);
     return {mean, RsqrtApprox(variance + p.eps)};
   }
 };
@@ -101,8 +101,9 @@ struct ApplyNorm {
   static constexpr int kInputs = 1;
   struct Channel {
     float mean;
-    float scale;
-    float shift;
+    float rstd;
+    float weight;
+    float bias;
   };
   template <class Column>
   __device__ __forceinline__ static Channel Of(const NormParams& p, int64_t channel,
@@ -110,19 +111,21 @@ struct ApplyNorm {
     Channel result;
     if constexpr (kGiven) {
       result.mean = LoadChannel<float>(p, 2, channel);
-      result.scale = RsqrtApprox(LoadChannel<float>(p, 3, channel) + p.eps);
+      result.rstd = RsqrtApprox(LoadChannel<float>(p, 3, channel) + p.eps);
     } else {
       result.mean = pairs[channel].a;
-      result.scale = pairs[channel].b;
+      result.rstd = pairs[channel].b;
     }
-    if constexpr (kAffine) result.scale *= LoadChannel<Column>(p, 0, channel);
-    result.shift = kAffine ? LoadChannel<Column>(p, 1, channel) : 0.0f;
+    result.weight = kAffine ? LoadChannel<Column>(p, 0, channel) : 1.0f;
+    result.bias = kAffine ? LoadChannel<Column>(p, 1, channel) : 0.0f;
     return result;
   }
   template <int kVector>
   __device__ __forceinline__ static float At(const float (&x)[1][kVector], int i,
                                              const Channel& channel) {
-    return (x[0][i] - channel.mean) * channel.scale + channel.shift;
+    // One product after the other: that of rstd and weight may leave float32's range.
+    const float y = (x[0][i] - channel.mean) * channel.rstd;
+    return kAffine ? y * channel.weight + channel.bias : y;
   }
 };
 using ApplyBatchNorm = ApplyNorm<false, true>;

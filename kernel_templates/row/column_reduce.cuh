@@ -7,6 +7,7 @@
 //   kUnroll               packets a thread loads at a time
 //   kVector               elements a packet; divides the dense extent and, in bytes, every address
 //   kDims                 a result's elements lie over more than one dim
+//   kDenseOutput          results lie beside each other, aligned to kVector of them
 //   kSplit                grid.y CTAs share a result and leave partials for CombineKernel
 #ifndef TILEWRIGHT_ROW_COLUMN_REDUCE_CUH_
 #define TILEWRIGHT_ROW_COLUMN_REDUCE_CUH_
@@ -111,6 +112,34 @@ __device__ __forceinline__ void StoreColumn(const ColumnReduceParams& p, int64_t
   }
 }
 
+// The results of a packet: in wide stores where they are dense.
+template <class Config>
+__device__ __forceinline__ void StoreColumns(
+    const ColumnReduceParams& p, int64_t outer, int64_t column,
+    const typename Config::Op::Value (&value)[Config::kVector]) {
+  using Op = typename Config::Op;
+  using Output = typename Config::Output;
+  constexpr int kBytes = Config::kVector * static_cast<int>(sizeof(Output));
+  if constexpr (!Config::kSplit && Config::kDenseOutput && kBytes <= 16 && Op::kOutputs == 1) {
+    ComputeType<Output> y[Config::kVector];
+#pragma unroll
+    for (int i = 0; i < Config::kVector; ++i) {
+      ComputeType<Output> one[1];
+      Op::Finish(value[i], p.scalars, one);
+      y[i] = one[0];
+    }
+    const int64_t offset =
+        column * static_cast<int64_t>(sizeof(Output)) +
+        StridedOffset(outer, p.outer_rank, p.extent + p.axis_rank, p.output_stride[0]);
+    StoreGlobal<kBytes>(static_cast<uint8_t*>(p.outputs[0]) + offset, Pack<Output, kBytes>(y));
+  } else {
+#pragma unroll
+    for (int i = 0; i < Config::kVector; ++i) {
+      StoreColumn<Config>(p, outer, column + i, value[i]);
+    }
+  }
+}
+
 template <class Config>
 __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
     ColumnReduceKernel(const __grid_constant__ ColumnReduceParams p) {
@@ -155,13 +184,8 @@ __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
         if (has) StoreColumn<Config>(p, static_cast<int64_t>(outer), packet * kVector + i, total);
       }
       CtaBarrier();  // the next block uses the same slots
-    } else {
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) {
-        if (has) {
-          StoreColumn<Config>(p, static_cast<int64_t>(outer), packet * kVector + i, value[i]);
-        }
-      }
+    } else if (has) {
+      StoreColumns<Config>(p, static_cast<int64_t>(outer), packet * kVector, value);
     }
   }
 }

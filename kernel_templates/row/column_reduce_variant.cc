@@ -11,6 +11,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kLanes = 32;
+constexpr int64_t kBriefLength = 16;
 constexpr int64_t kBlocksPerSm = 32;
 constexpr int64_t kSplitsPerSm = 2;
 constexpr int64_t kMostSplits = 64;
@@ -76,8 +77,10 @@ class ColumnReduceVariant : public Variant {
     const ReducePlan plan = PlanReduce(call, op_);
     const int64_t size = DTypeSize(plan.dtype);
     const int64_t length = ReduceLengthBucket(plan.length);
-    const int64_t vector = std::min<int64_t>(plan.vector, op_.value_bytes > 8 ? 4 : 8);
-    const int64_t warps = std::clamp<int64_t>(length / 8, 1, 8);
+    const bool brief = length <= kBriefLength;  // as much is written as is read
+    int64_t vector = std::min<int64_t>(plan.vector, op_.value_bytes > 8 ? 4 : 8);
+    if (brief) vector = std::clamp<int64_t>(16 / DTypeSize(plan.output), 1, vector);
+    const int64_t warps = brief ? 1 : std::clamp<int64_t>(length / 8, 1, 8);
     // By the bucket, so that all of it shares the choice.
     const int64_t blocks = ResultsBucket(plan) / (vector * kLanes);
     const bool split = blocks < std::max(device.sm_count, 1) && length >= 256 &&
@@ -85,7 +88,7 @@ class ColumnReduceVariant : public Variant {
     return {std::string(name()),
             {{"warps", warps},
              {"vector_bytes", vector * size},
-             {"unroll", 4},
+             {"unroll", brief ? std::clamp<int64_t>(length, 2, 4) : 4},
              {"split", split ? 1 : 0}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
@@ -100,6 +103,7 @@ class ColumnReduceVariant : public Variant {
                                                  {"int kUnroll", Cat(config.Get("unroll"))},
                                                  {"int kVector", Cat(VectorOf(plan, config))},
                                                  {"bool kDims", flag(!plan.dense())},
+                                                 {"bool kDenseOutput", flag(plan.dense_output)},
                                                  {"bool kSplit", flag(split)}});
     if (!split) return {spec};
     return {spec, CombineSpec(op_, plan)};

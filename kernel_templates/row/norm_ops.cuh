@@ -123,8 +123,10 @@ struct BatchNormRow {
     const Moments moments = row.RowMoments();
     const NormStatistics s = StatisticsOf(row, moments);
     const float variance = moments.squares / row.count() * row.unbias();
-    row.Result(0, [&](float old) { return old + row.momentum() * (s.mean - old); });
-    row.Result(1, [&](float old) { return old + row.momentum() * (variance - old); });
+    row.Result(0,
+               [&](float old) { return (1.0f - row.momentum()) * old + row.momentum() * s.mean; });
+    row.Result(
+        1, [&](float old) { return (1.0f - row.momentum()) * old + row.momentum() * variance; });
     row.Store([s](const float* x, const float* columns) {
       return (x[0] - s.mean) * s.rstd * columns[0] + columns[1];
     });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernel_templates/row/norm_recipe.h"
+#include "kernel_templates/row/row_recipe.h"
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
 
@@ -12,11 +13,12 @@ namespace {
 
 constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kFinishThreads = 128;
-constexpr int64_t kApplyThreads = 256;
-constexpr int64_t kApplyUnroll = 4;
-constexpr int64_t kSumsPerSm = 8;      // CTAs of the first pass
-constexpr int64_t kPairBytes = 8;      // ChannelPair
-constexpr int64_t kMostSumBytes = 12;  // Op::Sum::Value
+constexpr int64_t kDefaultThreads = 256;
+constexpr int64_t kDefaultUnroll = 4;
+constexpr int64_t kSumsPerSm = 8;        // CTAs of the first pass
+constexpr int64_t kSmallPackets = 2048;  // an SM
+constexpr int64_t kPairBytes = 8;        // ChannelPair
+constexpr int64_t kMostSumBytes = 12;    // Op::Sum::Value
 
 std::vector<std::pair<std::string, std::string>> PassConstants(const NormPlan& plan,
                                                                std::string_view op, int64_t threads,
@@ -38,14 +40,14 @@ class NormPassesVariant : public Variant {
     TW_RETURN_IF_ERROR(RequireSm80(call, device));
     const NormPlan plan = PlanNorm(call, problem_);
     if (plan.problem.apply_op.empty()) return FailedPrecondition("rows are not channels");
-    const int64_t blocks = plan.length / (plan.vector * kApplyThreads * kApplyUnroll) + 1;
+    const int64_t blocks = plan.length / (plan.vector * 64) + 1;
     if (plan.rows > kMaxGrid / blocks) {
       return FailedPrecondition(plan.rows, " channels of ", plan.length, " elements are too many");
     }
     return absl::OkStatus();
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
-    return {std::string(name()), {{"threads", {128, 256, 512}}, {"unroll", {2, 4, 8}}}};
+    return {std::string(name()), {{"threads", {64, 128, 256, 512}}, {"unroll", {1, 2, 4, 8}}}};
   }
   absl::Status Legal(const CallDesc&, const Config&, const DeviceProfile&) const override {
     return absl::OkStatus();
@@ -65,8 +67,15 @@ class NormPassesVariant : public Variant {
     model.fixed_us = plan.problem.sums_op.empty() ? 0 : 3;
     return PredictMemoryUs(model, device);
   }
-  Config Default(const CallDesc&, const DeviceProfile&) const override {
-    return {std::string(name()), {{"threads", 256}, {"unroll", 4}}};
+  // Small problems: one packet a thread, so that all SMs have some.
+  Config Default(const CallDesc& call, const DeviceProfile& device) const override {
+    const NormPlan plan = PlanNorm(call, problem_);
+    const int64_t packets = LengthBucket(plan.length) / plan.vector;
+    const int64_t most = kSmallPackets * std::max(device.sm_count, 1);
+    if (RowsBucket(plan.rows) <= most / packets) {
+      return {std::string(name()), {{"threads", 128}, {"unroll", 1}}};
+    }
+    return {std::string(name()), {{"threads", kDefaultThreads}, {"unroll", kDefaultUnroll}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const NormPlan plan = PlanNorm(call, problem_);
@@ -80,7 +89,7 @@ class NormPassesVariant : public Variant {
                        {{"using Op", Cat("tilewright::", plan.problem.sums_op)},
                         {"int kThreads", Cat(kFinishThreads)}}});
     }
-    specs.push_back(NormApplySpec(plan, plan.vector));
+    specs.push_back(NormApplySpec(plan, plan.vector, config.Get("threads"), config.Get("unroll")));
     return specs;
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
@@ -91,7 +100,8 @@ class NormPassesVariant : public Variant {
     if (plan.rows == 0 || (plan.length == 0 && !sums)) return bound;
     if (sums) AddSums(call, plan, config, device, &bound);
     if (plan.length == 0) return bound;
-    Launch apply = NormApplyLaunch(call, plan, plan.vector, sums ? 2 : 0);
+    Launch apply = NormApplyLaunch(call, plan, plan.vector, config.Get("threads"),
+                                   config.Get("unroll"), sums ? 2 : 0);
     if (sums) {
       apply.pointers.push_back({offsetof(NormParams, pairs), kWorkspaceOperand, 0});
       apply.programmatic_dependent_launch = true;
@@ -136,20 +146,21 @@ class NormPassesVariant : public Variant {
 
 }  // namespace
 
-KernelSpec NormApplySpec(const NormPlan& plan, int64_t vector) {
+KernelSpec NormApplySpec(const NormPlan& plan, int64_t vector, int64_t threads, int64_t unroll) {
   return {"row/channel_norm.cuh", "tilewright::ChannelApplyKernel",
-          PassConstants(plan, plan.problem.apply_op, kApplyThreads, kApplyUnroll, vector)};
+          PassConstants(plan, plan.problem.apply_op, threads, unroll, vector)};
 }
 
-Launch NormApplyLaunch(const CallDesc& call, const NormPlan& plan, int64_t vector, int kernel) {
+Launch NormApplyLaunch(const CallDesc& call, const NormPlan& plan, int64_t vector, int64_t threads,
+                       int64_t unroll, int kernel) {
   NormParams p = NormParamsOf(call, plan, vector);
-  p.split_packets = kApplyThreads * kApplyUnroll;
+  p.split_packets = threads * unroll;
   p.splits = static_cast<int>((p.packets + p.split_packets - 1) / p.split_packets);
   Launch launch;
   launch.kernel = kernel;
   launch.SetParams(p);
   launch.grid[0] = static_cast<uint32_t>(plan.rows * p.splits);
-  launch.block[0] = static_cast<uint32_t>(kApplyThreads);
+  launch.block[0] = static_cast<uint32_t>(threads);
   AddNormPointers(plan, &launch);
   return launch;
 }

@@ -69,8 +69,9 @@ std::unique_ptr<Variant> MakeNormPassesVariant(NormProblemFunction problem);
 std::unique_ptr<Variant> MakePortableNormVariant(NormProblemFunction problem);
 
 // The elementwise pass where the statistics are given, for the passes and the portable variant.
-KernelSpec NormApplySpec(const NormPlan& plan, int64_t vector);
-Launch NormApplyLaunch(const CallDesc& call, const NormPlan& plan, int64_t vector, int kernel);
+KernelSpec NormApplySpec(const NormPlan& plan, int64_t vector, int64_t threads, int64_t unroll);
+Launch NormApplyLaunch(const CallDesc& call, const NormPlan& plan, int64_t vector, int64_t threads,
+                       int64_t unroll, int kernel);
 
 }  // namespace tilewright
 

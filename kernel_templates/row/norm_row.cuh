@@ -12,6 +12,8 @@
 //   kCluster      CTAs that share a row
 //   kRuns         a row is of more than one dense run
 //   kEarly        loads inputs past the first, and columns, before the reduction
+//   kPersistent   a CTA takes row after row, loading the next while it works on one; columns follow
+//                 the row's elements and stay in registers
 // Capacity: kThreads * kPackets * kVector * kCluster elements.
 #ifndef TILEWRIGHT_ROW_NORM_ROW_CUH_
 #define TILEWRIGHT_ROW_NORM_ROW_CUH_
@@ -36,38 +38,22 @@ class NormRow {
   static constexpr bool kByElement = Config::kColumnKind == NormColumns::kElement;
   static constexpr bool kByChannel = Config::kColumnKind == NormColumns::kChannel;
   using Reducer =
-      GroupReducer<typename Op::Value, Config::kThreads, Config::kRows, Config::kCluster, 1>;
+      GroupReducer<typename Op::Value, Config::kThreads, Config::kRows, Config::kCluster, 2>;
   static_assert(kIsSame<ComputeType<T>, float>);
   static_assert(IsPowerOfTwo(kVector) && kBytes <= 16);
   static_assert(Config::kThreads * Config::kRows <= 1024);
   static_assert(Config::kThreads * Config::kRows % kWarpSize == 0);
+  static_assert(!Config::kPersistent || (Config::kCluster == 1 && !kByChannel));
 
   __device__ __forceinline__ NormRow(const NormParams& p, int64_t row, int thread, Reducer& reducer)
-      : p_(p), reducer_(reducer), thread_(thread), valid_(row < p.rows) {
+      : p_(p), reducer_(reducer), thread_(thread) {
     first_ = thread;
 #if __CUDA_ARCH__ >= 900
     if constexpr (Config::kCluster > 1) {
       first_ += static_cast<int>(ClusterRank()) * (Config::kThreads * kPackets);
     }
 #endif
-    left_ = valid_ ? static_cast<int>(p.packets) - first_ : 0;
-    const int64_t at = valid_ ? row : 0;
-    const FastDivmod<true>* extent = p.extent + p.inner_rank;
-#pragma unroll
-    for (int i = 0; i < Op::kInputs; ++i) {
-      inputs_[i] = static_cast<const uint8_t*>(p.inputs[i]) +
-                   StridedOffset(at, p.row_rank, extent, p.input_stride[i] + p.inner_rank);
-    }
-#pragma unroll
-    for (int i = 0; i < Op::kOutputs; ++i) {
-      outputs_[i] = static_cast<uint8_t*>(p.outputs[i]) +
-                    StridedOffset(at, p.row_rank, extent, p.output_stride[i] + p.inner_rank);
-    }
-    // The first channel of the row.
-    if constexpr (kByChannel) {
-      const int64_t runs = p.packets / static_cast<int64_t>(p.run.divisor);
-      channel_ = Op::kRowIsChannel ? at : at % p.channel_rows * runs;
-    }
+    Find(row, here_);
   }
 
   __device__ __forceinline__ float count() const { return p_.count; }
@@ -75,16 +61,40 @@ class NormRow {
   __device__ __forceinline__ float momentum() const { return p_.momentum; }
   __device__ __forceinline__ float unbias() const { return p_.unbias; }
 
+  // The first inputs of another row, to be worked on after Advance().
+  __device__ __forceinline__ void Prefetch(int64_t row) {
+    Find(row, next_);
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) {
+        ahead_[i][k] = LoadGlobalIf<kBytes>(next_.left > k * Config::kThreads,
+                                            next_.inputs[i] + OffsetOf(k, p_.input_stride[i]));
+      }
+    }
+  }
+  __device__ __forceinline__ void Advance() {
+    here_ = next_;
+    step_ ^= 1;
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+#pragma unroll
+      for (int k = 0; k < kPackets; ++k) raw_[i][k] = ahead_[i][k];
+    }
+  }
+
   __device__ __forceinline__ void Load() {
     LoadInputs<0, 1>();
     if constexpr (Config::kEarly) {
       LoadInputs<1, Op::kInputs>();
       LoadColumns();
+    } else if constexpr (kAhead > 1) {
+      LoadInputs<1, kAhead>();
     }
   }
 
   __device__ __forceinline__ void AddResidual() {
-    if constexpr (!Config::kEarly) LoadInputs<1, 2>();
+    if constexpr (!Config::kEarly && !Config::kPersistent) LoadInputs<1, 2>();
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
       float x[kVector];
@@ -94,7 +104,7 @@ class NormRow {
 #pragma unroll
       for (int i = 0; i < kVector; ++i) x[i] += residual[i];
       raw_[0][k] = Pack<T, kBytes>(x);
-      StoreGlobalIf<kBytes>(Has(k), outputs_[1] + OutputOffset(1, k), raw_[0][k]);
+      StoreGlobalIf<kBytes>(Has(k), here_.outputs[1] + OutputOffset(1, k), raw_[0][k]);
     }
   }
 
@@ -123,7 +133,7 @@ class NormRow {
       for (int i = 0; i < kVector; ++i) part += (x[i] - mean) * (x[i] - mean);
       moments.squares += Has(k) ? part : 0.0f;
     }
-    return reducer_.template Reduce<MomentsOp>(moments, 0);
+    return reducer_.template Reduce<MomentsOp>(moments, step_);
   }
 
   template <class Reduction, class F>
@@ -141,7 +151,7 @@ class NormRow {
         for (int i = 0; i < kVector; ++i) total = Reduction::Combine(total, f(x[i], columns[i]));
       }
     }
-    return reducer_.template Reduce<Reduction>(total, 0);
+    return reducer_.template Reduce<Reduction>(total, step_);
   }
 
   template <class F>
@@ -159,27 +169,61 @@ class NormRow {
       float y[kVector];
 #pragma unroll
       for (int i = 0; i < kVector; ++i) y[i] = f(x[i], columns[i]);
-      StoreGlobalIf<kBytes>(Has(k), outputs_[0] + OutputOffset(0, k), Pack<T, kBytes>(y));
+      StoreGlobalIf<kBytes>(Has(k), here_.outputs[0] + OutputOffset(0, k), Pack<T, kBytes>(y));
     }
   }
 
   template <class F>
   __device__ __forceinline__ void Result(int i, F f) {
-    bool one = valid_ && thread_ == 0;
+    bool one = here_.valid && thread_ == 0;
 #if __CUDA_ARCH__ >= 900
     if constexpr (Config::kCluster > 1) one = one && ClusterRank() == 0;
 #endif
     if (!one) return;
     float* result = reinterpret_cast<float*>(static_cast<uint8_t*>(p_.results[i]) +
-                                             channel_ * p_.column_stride[3 + i]);
+                                             here_.channel * p_.column_stride[3 + i]);
     *result = f(*result);
   }
 
  private:
+  // Where a row is.
+  struct Place {
+    bool valid;
+    int left;  // packets from this thread's first one to the row's end; not positive: none
+    int64_t channel;
+    const uint8_t* inputs[Op::kInputs];
+    uint8_t* outputs[Op::kOutputs];
+  };
+  __device__ __forceinline__ void Find(int64_t row, Place& place) const {
+    place.valid = row < p_.rows;
+    place.left = place.valid ? static_cast<int>(p_.packets) - first_ : 0;
+    const int64_t at = place.valid ? row : 0;
+    const FastDivmod<true>* extent = p_.extent + p_.inner_rank;
+#pragma unroll
+    for (int i = 0; i < Op::kInputs; ++i) {
+      place.inputs[i] = static_cast<const uint8_t*>(p_.inputs[i]) +
+                        StridedOffset(at, p_.row_rank, extent, p_.input_stride[i] + p_.inner_rank);
+    }
+#pragma unroll
+    for (int i = 0; i < Op::kOutputs; ++i) {
+      place.outputs[i] =
+          static_cast<uint8_t*>(p_.outputs[i]) +
+          StridedOffset(at, p_.row_rank, extent, p_.output_stride[i] + p_.inner_rank);
+    }
+    place.channel = 0;
+    if constexpr (kByChannel) {  // the first one of the row
+      const int64_t runs = p_.packets / static_cast<int64_t>(p_.run.divisor);
+      place.channel = Op::kRowIsChannel ? at : at % p_.channel_rows * runs;
+    }
+  }
+
+  static constexpr int kAhead = !Config::kPersistent                  ? 0
+                                : Config::kEarly || Op::kOutputs == 2 ? Op::kInputs
+                                                                      : 1;
   static constexpr int kSlots = kColumns > 0 ? kColumns : 1;
   static constexpr int kColumnBytes = kVector * static_cast<int>(sizeof(Column));
 
-  __device__ __forceinline__ bool Has(int k) const { return left_ > k * Config::kThreads; }
+  __device__ __forceinline__ bool Has(int k) const { return here_.left > k * Config::kThreads; }
   __device__ __forceinline__ int64_t PacketOf(int k) const { return first_ + k * Config::kThreads; }
   // Byte offset of a packet in an operand with these strides of its runs and packets.
   __device__ __forceinline__ int64_t OffsetOf(int k, const long long* stride) const {
@@ -199,7 +243,8 @@ class NormRow {
     for (int i = kFirst; i < kLast; ++i) {
 #pragma unroll
       for (int k = 0; k < kPackets; ++k) {
-        raw_[i][k] = LoadGlobalIf<kBytes>(Has(k), inputs_[i] + OffsetOf(k, p_.input_stride[i]));
+        raw_[i][k] =
+            LoadGlobalIf<kBytes>(Has(k), here_.inputs[i] + OffsetOf(k, p_.input_stride[i]));
       }
     }
   }
@@ -213,7 +258,7 @@ class NormRow {
           element_columns_[c][k] =
               LoadGlobalIf<kColumnBytes>(Has(k), base + PacketOf(k) * kColumnBytes);
         } else {
-          const int64_t at = channel_ + ChannelIn(k);
+          const int64_t at = here_.channel + ChannelIn(k);
           const Packet<sizeof(Column)> packet =
               LoadGlobalIf<sizeof(Column)>(Has(k), base + at * p_.column_stride[c]);
           float value[1];
@@ -255,13 +300,12 @@ class NormRow {
   const NormParams& p_;
   Reducer& reducer_;
   int thread_;
-  bool valid_;
   int first_;
-  int left_;  // packets from this thread's first one to the row's end; not positive: none
-  int64_t channel_ = 0;
-  const uint8_t* inputs_[Op::kInputs];
-  uint8_t* outputs_[Op::kOutputs];
+  int step_ = 0;
+  Place here_;
+  Place next_;
   Packet<kBytes> raw_[Op::kInputs][kPackets];
+  Packet<kBytes> ahead_[kAhead > 0 ? kAhead : 1][kPackets];
   Packet<(kColumnBytes > 16 ? 16 : kColumnBytes)> element_columns_[kSlots][kPackets];
   float channel_columns_[kSlots][kPackets];
 };
@@ -275,11 +319,23 @@ __global__ void __launch_bounds__(Config::kThreads* Config::kRows)
   const int thread = threadIdx.x % Config::kThreads;
   typename Row::Reducer reducer(storage, group, thread);
   reducer.Announce();
-  const int64_t row = static_cast<int64_t>(blockIdx.x / Config::kCluster) * Config::kRows + group;
+  const int64_t block = static_cast<int64_t>(blockIdx.x / Config::kCluster) * Config::kRows;
   WaitForPriorGrids();
-  Row resident(p, row, thread, reducer);
-  resident.Load();
-  Config::Op::Run(resident);
+  Row row(p, block + group, thread, reducer);
+  row.Load();
+  if constexpr (!Config::kPersistent) {
+    Config::Op::Run(row);
+  } else {
+    const int64_t step = static_cast<int64_t>(gridDim.x) * Config::kRows;
+#pragma unroll 1
+    for (int64_t at = block;; at += step) {
+      const bool more = at + step < p.rows;
+      if (more) row.Prefetch(at + step + group);
+      Config::Op::Run(row);
+      if (!more) break;
+      row.Advance();
+    }
+  }
 }
 
 }  // namespace tilewright

@@ -27,6 +27,7 @@ struct Geometry {
   int64_t vector = 1;
   int64_t packets = 0;
   bool early = true;
+  int64_t per_sm = 0;  // CTAs an SM that walk the rows; 0: a CTA takes its rows alone
 
   int64_t cta_threads() const { return threads * rows; }
   int64_t most_held() const {
@@ -45,6 +46,7 @@ Geometry GeometryOf(const NormPlan& plan, const Config& config) {
   g.rows = config.Get("rows");
   g.cluster = config.Get("cluster");
   g.early = config.Get("early") != 0;
+  g.per_sm = config.Get("per_sm");
   g.vector = plan.vector;
   g.packets = PacketsOf(plan, g);
   return g;
@@ -56,15 +58,12 @@ int64_t HeldRegisters(const NormPlan& plan, const Geometry& g) {
   const int64_t elements = PacketsOf(plan, g) * plan.vector;
   const int64_t registers = elements * DTypeSize(plan.dtype) / 4;
   const bool all = g.early || problem.inputs.size() == 2;
-  int64_t held = registers * (all ? static_cast<int64_t>(problem.inputs.size()) : 1);
+  const int64_t inputs = all ? static_cast<int64_t>(problem.inputs.size()) : 1;
+  const int64_t held = registers * inputs * (g.per_sm > 0 ? 2 : 1);
   if (!g.early) return held;
   const auto columns = static_cast<int64_t>(problem.columns.size());
-  if (problem.kind == NormColumnKind::kElement) {
-    held += columns * elements * DTypeSize(plan.column) / 4;
-  } else {
-    held += columns * PacketsOf(plan, g);
-  }
-  return held;
+  const bool by_element = problem.kind == NormColumnKind::kElement;
+  return held + columns * (by_element ? elements * DTypeSize(plan.column) / 4 : PacketsOf(plan, g));
 }
 
 std::string_view KindName(NormColumnKind kind) {
@@ -105,7 +104,8 @@ class NormRowVariant : public Variant {
                       {{"threads", {8, 16, 32, 64, 128, 256, 512, 1024}},
                        {"rows", {1, 2, 4, 8, 16}},
                        {"cluster", {1}},
-                       {"early", {0, 1}}}};
+                       {"early", {0, 1}},
+                       {"per_sm", {0, 1, 2, 3, 4, 8}}}};
     for (int64_t size = 2; size <= LargestCluster(device); size *= 2) {
       space.axes[2].values.push_back(size);
     }
@@ -134,6 +134,12 @@ class NormRowVariant : public Variant {
     if (HeldRegisters(plan, g) > g.most_held()) {
       return FailedPrecondition("a thread holds ", HeldRegisters(plan, g),
                                 " registers of operands, expected at most ", g.most_held());
+    }
+    if (g.per_sm > 0 && (g.cluster > 1 || plan.problem.kind == NormColumnKind::kChannel)) {
+      return FailedPrecondition("walking rows takes no cluster and columns of the row's elements");
+    }
+    if (g.per_sm * g.cta_threads() > device.max_threads_per_sm) {
+      return FailedPrecondition(g.per_sm, " CTAs of ", g.cta_threads(), " threads an SM");
     }
     const int64_t bucket = LengthBucket(plan.length);
     if ((g.threads > 32 || g.cluster > 1) && g.threads * g.cluster * g.vector > bucket) {
@@ -181,19 +187,22 @@ class NormRowVariant : public Variant {
         {"int kVector", Cat(g.vector)},
         {"int kCluster", Cat(g.cluster)},
         {"bool kRuns", flag(plan.several_runs)},
-        {"bool kEarly", flag(g.early)}};
+        {"bool kEarly", flag(g.early)},
+        {"bool kPersistent", flag(g.per_sm > 0)}};
     return {spec};
   }
 
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
-                                 const DeviceProfile&) const override {
+                                 const DeviceProfile& device) const override {
     const NormPlan plan = PlanNorm(call, problem_);
     BoundCall bound;
     if (plan.rows == 0 || (plan.length == 0 && plan.problem.results.empty())) return bound;
     const Geometry g = GeometryOf(plan, config);
     Launch launch;
     launch.SetParams(NormParamsOf(call, plan, plan.vector));
-    launch.grid[0] = static_cast<uint32_t>((plan.rows + g.rows - 1) / g.rows * g.cluster);
+    int64_t grid = (plan.rows + g.rows - 1) / g.rows * g.cluster;
+    if (g.per_sm > 0) grid = std::min(grid, g.per_sm * std::max(device.sm_count, 1));
+    launch.grid[0] = static_cast<uint32_t>(grid);
     launch.block[0] = static_cast<uint32_t>(g.cta_threads());
     launch.cluster[0] = static_cast<uint32_t>(g.cluster);
     AddNormPointers(plan, &launch);
@@ -235,7 +244,7 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   g.rows = 1;
   const auto kept = [&] { return bucket / (g.threads * g.cluster); };
   // Elements a thread, a power of two: the fewer, the more operands there are of them.
-  const int64_t many = (narrow ? 32 : 16) / (inputs > 2 ? 4 : inputs);
+  const int64_t many = (narrow ? 32 : 16) / std::min<int64_t>(inputs, 2);
   const int64_t wanted = std::max<int64_t>(some ? plan.vector : many, 8);
   g.threads = std::clamp<int64_t>(bucket / wanted, 8, some || !narrow ? kSmallCta : kSmallCta / 2);
   if (few) {
@@ -250,7 +259,8 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
           {{"threads", g.threads},
            {"rows", g.rows},
            {"cluster", g.cluster},
-           {"early", g.early ? 1 : 0}}};
+           {"early", g.early ? 1 : 0},
+           {"per_sm", 0}}};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kThreads = 256;
+constexpr int64_t kApplyUnroll = 4;
 constexpr int64_t kBlocksPerSm = 8;
 
 class PortableNormVariant : public Variant {
@@ -43,7 +44,7 @@ class PortableNormVariant : public Variant {
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const NormPlan plan = PlanNorm(call, problem_);
-    if (plan.problem.op.empty()) return {NormApplySpec(plan, 1)};
+    if (plan.problem.op.empty()) return {NormApplySpec(plan, 1, kThreads, kApplyUnroll)};
     const std::string_view kind = plan.problem.kind == NormColumnKind::kElement   ? "kElement"
                                   : plan.problem.kind == NormColumnKind::kChannel ? "kChannel"
                                                                                   : "kNone";
@@ -64,7 +65,8 @@ class PortableNormVariant : public Variant {
     BoundCall bound;
     if (plan.rows == 0 || (plan.length == 0 && plan.problem.results.empty())) return bound;
     if (plan.problem.op.empty()) {
-      if (plan.length > 0) bound.launches.push_back(NormApplyLaunch(call, plan, 1, 0));
+      if (plan.length > 0)
+        bound.launches.push_back(NormApplyLaunch(call, plan, 1, kThreads, kApplyUnroll, 0));
       return bound;
     }
     Launch launch;

@@ -159,7 +159,9 @@ struct LogSumExpReduce {
     return (FloatToBits(max) & 0x7fffffff) == 0x7f800000 ? 0.0f : max;
   }
   __device__ __forceinline__ static float Rescale(const MaxSum& part, float max) {
-    return part.max == max ? part.sum : part.sum * Exp2((Shift(part.max) - Shift(max)) * kLog2e);
+    // Under nothing but -inf the sum is 0, or NaN.
+    if (part.max == max || part.max == Identity().max) return part.sum;
+    return part.sum * Exp2((part.max - Shift(max)) * kLog2e);
   }
   __device__ __forceinline__ static MaxSum Combine(const MaxSum& a, const MaxSum& b) {
     const float max = MaxNumber(a.max, b.max);
@@ -214,11 +216,17 @@ struct ArgReduction {
     value.index_low = static_cast<uint32_t>(index);
     value.index_high = static_cast<uint32_t>(index >> 32);
   }
+  // The best of some elements, NaN if there is one.
   template <int kCount>
-  __device__ __forceinline__ static void Add(Best& value, const float (&x)[kCount], int64_t index) {
+  __device__ __forceinline__ static float Peak(const float (&x)[kCount]) {
     float best = Map::Of(x[0]);
 #pragma unroll
     for (int i = 1; i < kCount; ++i) best = MaxNan(best, Map::Of(x[i]));
+    return best;
+  }
+  template <int kCount>
+  __device__ __forceinline__ static void Add(Best& value, const float (&x)[kCount], int64_t index) {
+    const float best = Peak(x);
     if (best <= value.value || value.value != value.value) return;
     const bool nan = best != best;
     int first = 0;

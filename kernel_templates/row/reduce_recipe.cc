@@ -11,7 +11,7 @@ namespace tilewright {
 namespace {
 
 constexpr int kVectorBytes = 16;
-constexpr int64_t kSmallestLength = 32;
+constexpr int64_t kSmallestLength = 4;
 constexpr int64_t kShortestDense = 16;  // a dense kept axis below this leaves most lanes idle
 
 Dims ReducedAxes(const CallDesc& call, const ReduceOperator& op) {
@@ -101,7 +101,7 @@ class ReduceRecipe : public Recipe {
   ProblemFields Describe(const CallDesc& call) const override {
     const ReducePlan plan = PlanReduce(call, op_);
     return {ResultsBucket(plan), ReduceLengthBucket(plan.length), static_cast<int>(plan.layout),
-            plan.vector, plan.dense() ? 1 : 0};
+            plan.vector, (plan.dense() ? 1 : 0) + (plan.dense_output ? 2 : 0)};
   }
   std::span<const Variant* const> variants() const override { return variants_; }
 
@@ -132,6 +132,11 @@ ReducePlan PlanReduce(const CallDesc& call, const ReduceOperator& op) {
              plan.outer[0].extent >= kShortestDense) {
     plan.layout = ReduceLayout::kColumns;
     plan.vector = VectorOf(call, plan, plan.outer);
+    const auto bytes = static_cast<uint32_t>(plan.vector * DTypeSize(plan.output));
+    plan.dense_output = call.operands[1].alignment % bytes == 0 && plan.outer[0].strides[1] == 1;
+    for (size_t d = 1; d < plan.outer.size(); ++d) {
+      if (plan.outer[d].strides[1] % plan.vector != 0) plan.dense_output = false;
+    }
   }
   return plan;
 }

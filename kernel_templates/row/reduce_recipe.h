@@ -44,6 +44,8 @@ struct ReducePlan {
   int64_t length = 0;
   ReduceLayout layout = ReduceLayout::kStrided;
   int vector = 1;  // most elements an access along the dense axis
+  // Results along a dense kept axis are dense as well, and aligned to `vector` of them.
+  bool dense_output = false;
 
   bool dense() const { return inner.size() <= 1; }
 };

@@ -74,10 +74,8 @@ class RowReduction {
   // Packets first, first + step, ... below `end` of a row.
   __device__ __forceinline__ static Value Walk(const RowReduceParams& p, const uint8_t* row,
                                                int64_t first, int64_t end, int64_t step) {
+    if constexpr (Op::kIndexed) return WalkIndexed(p, row, first, end, step);
     Value value = Op::Identity();
-    if constexpr (Op::kIndexed) {
-      if (first < end) Op::Begin(value, first * kVector);
-    }
 #pragma unroll 1
     for (int64_t at = first; at < end; at += kUnroll * step) {
       Packet<kBytes> raw[kUnroll];
@@ -99,6 +97,45 @@ class RowReduction {
   }
 
  private:
+  // Keeps the packet that has the best element, and looks for that in the end: no branch on the
+  // way.
+  __device__ __forceinline__ static Value WalkIndexed(const RowReduceParams& p, const uint8_t* row,
+                                                      int64_t first, int64_t end, int64_t step) {
+    Value value = Op::Identity();
+    if (first < end) Op::Begin(value, first * kVector);
+    float best = value.value;
+    Packet<kBytes> kept = {};
+    int64_t kept_at = first;
+#pragma unroll 1
+    for (int64_t at = first; at < end; at += kUnroll * step) {
+      Packet<kBytes> raw[kUnroll];
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+        const int64_t packet = at + u * step;
+        raw[u] = LoadGlobalIf<kBytes>(packet < end, row + Offset(p, packet));
+      }
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+        float x[kVector];
+        UnpackAny<T>(raw[u], x);
+        const float peak = Op::Peak(x);
+        const bool better = at + u * step < end && !(peak <= best) && best == best;
+        best = better ? peak : best;
+        kept_at = better ? at + u * step : kept_at;
+#pragma unroll
+        for (int w = 0; w < Packet<kBytes>::kWords; ++w) {
+          kept.words[w] = better ? raw[u].words[w] : kept.words[w];
+        }
+      }
+    }
+    if (!(best <= value.value)) {
+      float x[kVector];
+      UnpackAny<T>(kept, x);
+      Op::Add(value, x, kept_at * kVector);
+    }
+    return value;
+  }
+
   __device__ __forceinline__ static int64_t Offset(const RowReduceParams& p, int64_t packet) {
     if constexpr (Config::kDense) return packet * kBytes;
     return StridedOffset(packet, p.inner_rank, p.extent, p.input_stride);

@@ -2,6 +2,7 @@
 #include "manifest/edge_cases.h"
 #include "manifest/input_values.h"
 #include "manifest/references/normalized_rows.h"
+#include "manifest/status.h"
 
 namespace tilewright {
 namespace {
@@ -226,8 +227,35 @@ absl::Status MakePositive(const InputRequest& request, size_t input) {
   return absl::OkStatus();
 }
 
+// Input `input` moved into [-most, most]; NaN becomes 1 where `finite`.
+absl::Status Clamp(const InputRequest& request, size_t input, double most, bool finite) {
+  void* const data = request.data[input];
+  if (data == nullptr) return absl::OkStatus();
+  const TensorDesc& desc = request.call->input(static_cast<int>(input)).desc;
+  for (int64_t i = 0; i < desc.elements(); ++i) {
+    const int64_t offset = OffsetAt(desc, i);
+    double value = LoadAsDouble(data, desc.dtype, offset);
+    if (std::isnan(value) ? !finite : std::isinf(value) && !finite) continue;
+    if (std::isnan(value)) value = 1;
+    StoreFromDouble(data, desc.dtype, offset, std::fmin(std::fmax(value, -most), most));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+// Statistics of a forward pass, and values whose products of three stay inside float32's range.
+TILEWRIGHT_INPUTS(BatchNormBwdOp)(const InputRequest& request) {
+  constexpr int64_t kMostClamped = int64_t{1} << 22;  // larger ones hold no extremes
+  for (const size_t input : {size_t{0}, size_t{1}}) {
+    if (request.call->input(0).desc.elements() > kMostClamped) break;
+    TW_RETURN_IF_ERROR(Clamp(request, input, 0x1p30, false));
+  }
+  for (const size_t input : {size_t{2}, size_t{3}, size_t{4}}) {
+    TW_RETURN_IF_ERROR(Clamp(request, input, 4, true));
+  }
+  return absl::OkStatus();
+}
 TILEWRIGHT_INPUTS(BatchNormFwdOp)(const InputRequest& request) { return MakePositive(request, 2); }
 TILEWRIGHT_INPUTS(InstanceNormFwdOp)(const InputRequest& request) {
   return MakePositive(request, 2);

@@ -170,7 +170,10 @@ absl::Status CaseRunner::CompareMutated(size_t result, const DataSet& data, Agre
   Agreement found = CompareElements(
       buffer.desc(), buffer.Origin(image), elements_[result], data.expected[result],
       ToleranceOf(*entry_->call.op, buffer.desc().dtype), data.mode == InputMode::kSmallIntegers);
-  if (found.problem.empty()) found.problem = buffer.DamageOutside(image, kNanPoison);
+  // Between the elements of a strided one lies what was uploaded.
+  if (found.problem.empty() && buffer.desc().IsContiguous()) {
+    found.problem = buffer.DamageOutside(image, kNanPoison);
+  }
   if (!found.problem.empty()) {
     found.problem = Cat(InputModeName(data.mode), " inputs, mutated input ",
                         result - outputs_.size(), ": ", found.problem);

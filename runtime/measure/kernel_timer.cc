@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<KernelTimer>> KernelTimer::Create(Driver& driver,
     if (l2 == 0) {
       TW_ASSIGN_OR_RETURN(l2, driver.Attribute(device, DeviceAttribute::kL2CacheBytes));
     }
-    timer->flush_bytes_ = static_cast<size_t>(std::max<int64_t>(2 * l2 + (int64_t{1} << 20), 0));
+    timer->flush_bytes_ = static_cast<size_t>(std::max<int64_t>(4 * l2 + (int64_t{1} << 20), 0));
     timer->flush_bytes_ = (timer->flush_bytes_ + 255) & ~size_t{255};
     TW_ASSIGN_OR_RETURN(timer->flush_, driver.Alloc(timer->flush_bytes_));
   }
@@ -121,12 +121,13 @@ absl::StatusOr<double> KernelTimer::Sample(const TimedWork& work, int sample) {
 
 absl::StatusOr<double> KernelTimer::SampleCupti(const TimedWork& work, int sample) {
   TW_RETURN_IF_ERROR(Prepare(work, sample));
-  TW_RETURN_IF_ERROR(Flush());
   // What prepare() launched is not the work's.
   if (work.prepare) {
     TW_RETURN_IF_ERROR(driver_.SynchronizeStream(stream_));
     TW_RETURN_IF_ERROR(recorder_->Collect().status());
   }
+  // The launches queue up behind the flush, so that none of several waits for the host.
+  TW_RETURN_IF_ERROR(Flush());
   TW_RETURN_IF_ERROR(work.launch(sample));
   TW_RETURN_IF_ERROR(driver_.SynchronizeStream(stream_));
   auto kernels = recorder_->Collect();
