@@ -106,7 +106,7 @@ class NormRowVariant : public Variant {
                        {"cluster", {1}},
                        {"early", {0, 1}},
                        {"per_sm", {0, 1, 2, 3, 4, 8}}}};
-    for (int64_t size = 2; size <= LargestCluster(device); size *= 2) {
+    for (int64_t size = 2; size <= LargestRowCluster(device); size *= 2) {
       space.axes[2].values.push_back(size);
     }
     return space;
@@ -124,9 +124,9 @@ class NormRowVariant : public Variant {
       return FailedPrecondition("several rows make a CTA of ", g.cta_threads(),
                                 " threads, expected at most 256");
     }
-    if (g.cluster > LargestCluster(device)) {
+    if (g.cluster > LargestRowCluster(device)) {
       return FailedPrecondition("a cluster of ", g.cluster, ", expected at most ",
-                                LargestCluster(device), " on ", device.name);
+                                LargestRowCluster(device), " on ", device.name);
     }
     if (g.cluster > 1 && (g.rows > 1 || g.threads < 64)) {
       return FailedPrecondition("a cluster takes one row a CTA and at least 64 threads");
@@ -216,7 +216,7 @@ class NormRowVariant : public Variant {
     Geometry g;
     g.threads = kSmallCta;
     g.rows = 1;
-    g.cluster = std::min<int64_t>(LargestCluster(device), 8);
+    g.cluster = std::min<int64_t>(LargestRowCluster(device), 8);
     g.early = false;
     int64_t kept = 0;
     NormPlan probe = plan;
@@ -239,22 +239,26 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   const bool some = rows <= kSomeRows;
   const bool narrow = DTypeSize(plan.dtype) < 4;
   const auto inputs = static_cast<int64_t>(plan.problem.inputs.size());
-  const int64_t most_cluster = LargestCluster(device);
+  const int64_t most_cluster = LargestRowCluster(device);
   Geometry g;
   g.rows = 1;
   const auto kept = [&] { return bucket / (g.threads * g.cluster); };
-  // Elements a thread, a power of two: the fewer, the more operands there are of them.
-  const int64_t many = (narrow ? 32 : 16) / std::min<int64_t>(inputs, 2);
+  // Elements a thread, a power of two. One input with columns along the row: as many as fit, in
+  // small CTAs that load the columns late. Chosen by tuning on an H200.
+  const bool slim = !some && inputs == 1 && plan.problem.kind == NormColumnKind::kElement;
+  const int64_t many = (slim ? 64 : 32 / std::min<int64_t>(inputs, 2)) / (narrow ? 1 : 2);
   const int64_t wanted = std::max<int64_t>(some ? plan.vector : many, 8);
   g.threads = std::clamp<int64_t>(bucket / wanted, 8, some || !narrow ? kSmallCta : kSmallCta / 2);
   if (few) {
     while (kept() > 2 * wanted && g.cluster < most_cluster) g.cluster *= 2;
   }
+  g.early = !slim;
   const auto too_many = [&] { return HeldRegisters(plan, g) > kMostHeld; };
   while (too_many() && g.threads < kSmallCta) g.threads *= 2;
   if (too_many()) g.early = false;
   while (too_many() && g.cluster < std::min<int64_t>(most_cluster, 8)) g.cluster *= 2;
-  if (g.cluster == 1) g.rows = std::max<int64_t>(1, (some ? 32 : 256) / g.threads);
+  const int64_t block = some ? 32 : slim ? 64 : 256;
+  if (g.cluster == 1) g.rows = std::max<int64_t>(1, block / g.threads);
   return {std::string(name()),
           {{"threads", g.threads},
            {"rows", g.rows},

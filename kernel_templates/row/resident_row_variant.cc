@@ -47,7 +47,7 @@ Geometry GeometryOf(const RowPlan& plan, const Config& config) {
 // The longest bucket that the device can keep.
 int64_t Capacity(const DeviceProfile& device) {
   const int64_t cta = kMaxThreads * kMostKept;
-  return LargestCluster(device) > 1 ? cta * 8 : cta;
+  return LargestRowCluster(device) > 1 ? cta * 8 : cta;
 }
 
 class ResidentRowVariant : public Variant {
@@ -76,7 +76,7 @@ class ResidentRowVariant : public Variant {
                        {"cluster", {1}},
                        {"early_columns", {1}},
                        {"streaming", {0, 1}}}};
-    for (int64_t size = 2; size <= LargestCluster(device); size *= 2) {
+    for (int64_t size = 2; size <= LargestRowCluster(device); size *= 2) {
       space.axes[2].values.push_back(size);
     }
     if (op_.column_template.empty()) space.axes[3].values = {0, 1};
@@ -95,9 +95,9 @@ class ResidentRowVariant : public Variant {
       return FailedPrecondition("several rows make a CTA of ", g.cta_threads(),
                                 " threads, expected at most 256");
     }
-    if (g.cluster > LargestCluster(device)) {
+    if (g.cluster > LargestRowCluster(device)) {
       return FailedPrecondition("a cluster of ", g.cluster, ", expected at most ",
-                                LargestCluster(device), " on ", device.name);
+                                LargestRowCluster(device), " on ", device.name);
     }
     if (g.cluster > 1 && (g.rows > 1 || g.threads < 64)) {
       return FailedPrecondition("a cluster takes one row a CTA and at least 64 threads");
@@ -203,7 +203,7 @@ Config ResidentRowVariant::Default(const CallDesc& call, const DeviceProfile& de
   const int64_t bucket = LengthBucket(plan.length);
   const bool few = RowsBucket(plan.rows) <= kFewRows;
   const bool narrow = DTypeSize(plan.dtype) < 4;
-  const int64_t most_cluster = LargestCluster(device);
+  const int64_t most_cluster = LargestRowCluster(device);
   Geometry g;
   const auto kept = [&] { return bucket / (g.threads * g.cluster); };
   if (few) {

@@ -146,7 +146,7 @@ int64_t RowsBucket(int64_t rows) {
 
 // Clusters exist from sm_90 on; every device that has them schedules 8 CTAs. 16 is beyond the
 // portable size: data-centre parts that are not sliced have clusters of SMs that large.
-int64_t LargestCluster(const DeviceProfile& device) {
+int64_t LargestRowCluster(const DeviceProfile& device) {
   constexpr int64_t kPortable = 8;
   if (device.compute_capability() < 90) return 1;
   const bool data_centre = device.compute_capability() < 120;

@@ -59,7 +59,7 @@ int64_t ColumnLengthBucket(int64_t length);
 int64_t RowsBucket(int64_t rows);
 
 // The most CTAs of a cluster that the device schedules; 1: it has none.
-int64_t LargestCluster(const DeviceProfile& device);
+int64_t LargestRowCluster(const DeviceProfile& device);
 
 // The variants, in order of preference.
 std::unique_ptr<Variant> MakeResidentRowVariant(const RowOperator& op);

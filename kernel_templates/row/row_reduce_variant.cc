@@ -58,7 +58,7 @@ class RowReduceVariant : public Variant {
                        {"unroll", {2, 4, 8}},
                        {"split", {0, 1}}}};
     if (!portable_) {
-      for (int64_t size = 2; size <= LargestCluster(device); size *= 2) {
+      for (int64_t size = 2; size <= LargestRowCluster(device); size *= 2) {
         space.axes[2].values.push_back(size);
       }
     }
@@ -77,9 +77,9 @@ class RowReduceVariant : public Variant {
       return FailedPrecondition("several rows make a CTA of ", g.cta_threads(),
                                 " threads, expected at most 256");
     }
-    if (g.cluster > LargestCluster(device)) {
+    if (g.cluster > LargestRowCluster(device)) {
       return FailedPrecondition("a cluster of ", g.cluster, ", expected at most ",
-                                LargestCluster(device), " on ", device.name);
+                                LargestRowCluster(device), " on ", device.name);
     }
     if (g.cluster > 1 && (g.rows > 1 || g.threads < 64 || g.split)) {
       return FailedPrecondition("a cluster takes one row a CTA, at least 64 threads and no split");
@@ -105,6 +105,7 @@ class RowReduceVariant : public Variant {
     const double size = DTypeSize(plan.dtype);
     MemoryModel model;
     model.bytes = static_cast<double>(plan.rows) * static_cast<double>(plan.length) * size;
+    if (portable_) model.bytes *= 2;  // an element at a time
     model.ctas = static_cast<double>((plan.rows + g.rows - 1) / g.rows * g.cluster *
                                      Splits(plan, g, device));
     model.threads = static_cast<double>(g.cta_threads());
@@ -221,7 +222,7 @@ Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& devi
   const ReducePlan plan = PlanReduce(call, op_);
   const int64_t rows = ResultsBucket(plan);
   const int64_t packets = ReduceLengthBucket(plan.length) / VectorOf(plan);
-  const int64_t most_cluster = portable_ ? 1 : LargestCluster(device);
+  const int64_t most_cluster = portable_ ? 1 : LargestRowCluster(device);
   Geometry g;
   g.threads = std::clamp<int64_t>(packets / 4, 8, rows > 264 ? 256 : 512);
   const auto each = [&] { return packets / (g.threads * g.cluster); };

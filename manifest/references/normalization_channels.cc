@@ -227,7 +227,8 @@ absl::Status MakePositive(const InputRequest& request, size_t input) {
   return absl::OkStatus();
 }
 
-// Input `input` moved into [-most, most]; NaN becomes 1 where `finite`.
+// Input `input` moved into [-most, most]; what is NaN or so small that its products leave float32's
+// range becomes 1 where `finite`.
 absl::Status Clamp(const InputRequest& request, size_t input, double most, bool finite) {
   void* const data = request.data[input];
   if (data == nullptr) return absl::OkStatus();
@@ -236,7 +237,7 @@ absl::Status Clamp(const InputRequest& request, size_t input, double most, bool 
     const int64_t offset = OffsetAt(desc, i);
     double value = LoadAsDouble(data, desc.dtype, offset);
     if (std::isnan(value) ? !finite : std::isinf(value) && !finite) continue;
-    if (std::isnan(value)) value = 1;
+    if (finite && !(std::fabs(value) >= 0x1p-20)) value = 1;
     StoreFromDouble(data, desc.dtype, offset, std::fmin(std::fmax(value, -most), most));
   }
   return absl::OkStatus();
