@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/peers/cublaslt.h"
+#include "manifest/reference.h"
 #include "manifest/status.h"
 #include "runtime/inputs.h"
 #include "tools/message.h"
@@ -189,12 +190,39 @@ Json ParamJson(const ParamValue& value) {
   return nullptr;
 }
 
-std::string CaseLine(const BenchCase& bench_case) {
+// Values that random data will not do for: lengths, tables, positions, scales.
+Json ValuesJson(const TensorDesc& desc, const HostBuffer& buffer) {
+  Json values = Json::array();
+  for (int64_t i = 0; i < desc.elements(); ++i) {
+    if (IsFloating(desc.dtype)) {
+      values.push_back(LoadAsDouble(buffer.origin(), desc.dtype, i));
+    } else {
+      values.push_back(LoadAsInt(buffer.origin(), desc.dtype, i));
+    }
+  }
+  return values;
+}
+
+Json InputJson(const TensorSpec& spec, const Operand& operand, const HostBuffer& chosen) {
+  if (!operand.present) return nullptr;
+  const TensorDesc& desc = operand.desc;
+  Json input = {{"name", spec.name},
+                {"dtype", DTypeName(desc.dtype)},
+                {"shape", std::vector<int64_t>(desc.shape.begin(), desc.shape.end())}};
+  const bool is_half = IsFloating(desc.dtype) && DTypeSize(desc.dtype) < 4;
+  if (!chosen.bytes.empty() && !is_half) input["values"] = ValuesJson(desc, chosen);
+  return input;
+}
+
+absl::StatusOr<std::string> CaseLine(const BenchCase& bench_case) {
   const CallDesc& call = bench_case.call;
+  TW_ASSIGN_OR_RETURN(
+      const std::vector<HostBuffer> chosen,
+      MakeChosenInputs(call, {.seed = FreshSeed(), .threads = 1, .use = InputUse::kTime}));
   Json inputs = Json::array();
   for (int i = 0; i < call.op->input_count(); ++i) {
-    const Dims& shape = call.input(i).desc.shape;
-    inputs.push_back(std::vector<int64_t>(shape.begin(), shape.end()));
+    const auto at = static_cast<size_t>(i);
+    inputs.push_back(InputJson(call.op->inputs[at], call.input(i), chosen[at]));
   }
   Json params = Json::object();
   for (size_t i = 0; i < call.params.size(); ++i) {
@@ -202,7 +230,7 @@ std::string CaseLine(const BenchCase& bench_case) {
   }
   return Json{{"op", call.op->name},
               {"case", bench_case.name},
-              {"dtype", DTypeName(call.input(0).desc.dtype)},
+              {"dtype", DTypeName(call.output(0).desc.dtype)},
               {"inputs", inputs},
               {"params", params}}
       .dump();
@@ -267,7 +295,10 @@ absl::Status MeasureTorchPeers(const std::string& python, const std::string& scr
   const std::string calls = folder.path() + "/calls.jsonl";
   const std::string times = folder.path() + "/times.csv";
   std::ofstream file(calls);
-  for (const BenchCase& bench_case : cases) file << CaseLine(bench_case) << "\n";
+  for (const BenchCase& bench_case : cases) {
+    TW_ASSIGN_OR_RETURN(const std::string line, CaseLine(bench_case));
+    file << line << "\n";
+  }
   file.close();
   const std::string command =
       Cat(ShellQuoted(python), " ", ShellQuoted(script), " ", ShellQuoted(calls), " ",

@@ -6,9 +6,10 @@
 
 namespace tilewright {
 
-// True where cuBLASLt is the operator's peer, or torch_peers.py names one.
+// True where cuBLASLt is the operator's peer, or PyTorch has one.
 bool HasBenchPeer(std::string_view op);
-// Generated at build time from torch_peers.py.
+// Generated at build time from torch_operators.py and torch_attention.py: the operators that they
+// name.
 bool HasTorchPeer(std::string_view op);
 
 }  // namespace tilewright

@@ -3,11 +3,11 @@
 
     torch_peers.py CALLS.jsonl OUT.csv [--repeats N] [--mode MODE]
 
-CALLS.jsonl has one line a case: {"op", "case", "dtype", "inputs": [[...], ...], "params": {...}}.
-OUT.csv has op,case,peer,median_us,p10_us,p90_us. Times are kernel times from CUPTI (through
-torch.profiler), summed over the kernels of one call, with the L2 cache flushed before each call and
-inputs drawn at random. Matrix products are left out: cuBLASLt is their peer. Every operator served
-here stands in this file by its full name in double quotes: the build lists them for validate.
+CALLS.jsonl has one line a case: {"op", "case", "dtype" (of the first output), "inputs": [{"name",
+"dtype", "shape", "values"} or null, ...], "params": {...}}; an input without "values" is drawn at
+random. OUT.csv has op,case,peer,median_us,p10_us,p90_us. Times are kernel times from CUPTI (through
+torch.profiler), summed over the kernels of one call, with the L2 cache flushed before each call.
+What is called for each operator is in torch_operators.py, beside this file.
 """
 import argparse
 import csv
@@ -18,6 +18,8 @@ import time
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+import torch_operators
+
 FLUSH_BYTES = 256 << 20
 WARM_UPS = 5
 # What the profiler says of itself among the device's events.
@@ -26,147 +28,27 @@ PROFILER_EVENTS = {"Activity Buffer Request", "Buffer Flush", "Command Buffer Fu
                    "Runtime Triggered Module Loading"}
 
 
-# Operators whose weights and statistics are float32 whatever x is.
-FLOAT_CHANNELS = {"BatchNormFwdOp", "BatchNormBwdOp"}
+# Inputs that are no negative numbers: variances and scales.
+POSITIVE = {"running_var", "rstd"}
 
 
-def tensors(case):
-    dtype = getattr(torch, case["dtype"])
-    made = []
-    for shape in case["inputs"]:
-        if case["op"] in FLOAT_CHANNELS and len(shape) == 1:
-            made.append(torch.rand(shape, device="cuda") + 0.5)
-        elif dtype.is_floating_point:
-            made.append(torch.randn(shape, device="cuda", dtype=torch.float32).to(dtype))
-        elif dtype == torch.bool:
-            made.append(torch.rand(shape, device="cuda") < 0.5)
-        else:
-            made.append(torch.randint(0, 100, shape, device="cuda", dtype=torch.int64).to(dtype))
-    return made
+def draw(entry, device):
+    dtype, shape = getattr(torch, entry["dtype"]), entry["shape"]
+    if "values" in entry:
+        return torch.tensor(entry["values"], device=device).to(dtype).reshape(shape)
+    if dtype.is_floating_point:
+        drawn = torch.randn(shape, device=device, dtype=torch.float32)
+        return (drawn.abs() if entry["name"] in POSITIVE else drawn).to(dtype)
+    if dtype == torch.bool:
+        return torch.rand(shape, device=device) < 0.5
+    return torch.randint(0, 100, shape, device=device, dtype=torch.int64).to(dtype)
 
 
-def rms_norm(inputs, params):
-    x, weight = inputs
-    return torch.nn.functional.rms_norm(x, params["normalized_shape"], weight, params["eps"])
-
-
-def softmax(inputs, params):
-    return torch.nn.functional.softmax(inputs[0], dim=params["dim"])
-
-
-def add(inputs, params):
-    return torch.add(inputs[0], inputs[1], alpha=params["alpha"])
-
-
-def silu_and_mul(inputs, params):
-    gate, up = inputs[0].chunk(2, dim=-1)
-    return torch.nn.functional.silu(gate) * up
-
-
-def attention(inputs, params):
-    """cuDNN's kernel where there is one for the call."""
-    q, k, v = (t.transpose(1, 2) for t in inputs)
-    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
-        return torch.nn.functional.scaled_dot_product_attention(
-            q, k, v, is_causal=params["is_causal"], enable_gqa=q.shape[1] != k.shape[1])
-
-
-def dims(params):
-    dim = params["dim"]
-    return tuple(dim) if isinstance(dim, list) else dim
-
-
-def reduction(function):
-    return lambda inputs, params: function(inputs[0], dim=dims(params), keepdim=params["keepdim"])
-
-
-def count_nonzero(inputs, params):
-    return torch.count_nonzero(inputs[0], dim=dims(params))
-
-
-def moments(function):
-    return lambda inputs, params: function(
-        inputs[0], dim=dims(params), correction=params["correction"], keepdim=params["keepdim"])
-
-
-def vector_norm(order):
-    return lambda inputs, params: torch.linalg.vector_norm(
-        inputs[0], order, dim=dims(params), keepdim=params["keepdim"])
-
-
-def log_softmax(inputs, params):
-    return torch.nn.functional.log_softmax(inputs[0], dim=params["dim"])
-
-
-def layer_norm(inputs, params):
-    x, weight, bias = inputs
-    return torch.nn.functional.layer_norm(x, params["normalized_shape"], weight, bias,
-                                          params["eps"])
-
-
-def fused_add_rms_norm(inputs, params):
-    x, residual, weight = inputs
-    added = x + residual
-    return torch.nn.functional.rms_norm(added, weight.shape, weight, params["eps"]), added
-
-
-def fused_add_layer_norm(inputs, params):
-    x, residual, weight, bias = inputs
-    added = x + residual
-    return torch.nn.functional.layer_norm(added, weight.shape, weight, bias, params["eps"]), added
-
-
-def ada_layer_norm(inputs, params):
-    x, scale, shift, *gate = inputs
-    y = scale * torch.nn.functional.layer_norm(x, x.shape[-1:], None, None, params["eps"]) + shift
-    return gate[0] * y if gate else y
-
-
-def batch_norm(inputs, params):
-    x, mean, var, weight, bias = inputs
-    return torch.nn.functional.batch_norm(x, mean, var, weight, bias, params["training"],
-                                          params["momentum"], params["eps"])
-
-
-def batch_norm_backward(inputs, params):
-    grad, x, weight, mean, rstd = inputs
-    return torch.ops.aten.native_batch_norm_backward(grad, x, weight, None, None, mean, rstd, True,
-                                                     1e-5, [True, True, True])
-
-
-OPS = {
-    "MultiHeadAttentionFwdOp": attention,
-    "GroupedQueryAttentionFwdOp": attention,
-    "AllFwdOp": reduction(torch.all),
-    "AmaxFwdOp": reduction(torch.amax),
-    "AminFwdOp": reduction(torch.amin),
-    "AnyFwdOp": reduction(torch.any),
-    "ArgmaxFwdOp": reduction(torch.argmax),
-    "ArgminFwdOp": reduction(torch.argmin),
-    "CountNonzeroFwdOp": count_nonzero,
-    "InfNormFwdOp": vector_norm(float("inf")),
-    "L1NormFwdOp": vector_norm(1),
-    "L2NormFwdOp": vector_norm(2),
-    "LogSoftmaxFwdOp": log_softmax,
-    "LogSumExpFwdOp": reduction(torch.logsumexp),
-    "MeanFwdOp": reduction(torch.mean),
-    "ProdFwdOp": reduction(torch.prod),
-    "StdFwdOp": moments(torch.std),
-    "SumFwdOp": reduction(torch.sum),
-    "VarFwdOp": moments(torch.var),
-    "VarMeanFwdOp": moments(torch.var_mean),
-    "AdaLayerNormFwdOp": ada_layer_norm,
-    "AdaLayerNormZeroFwdOp": ada_layer_norm,
-    "BatchNormBwdOp": batch_norm_backward,
-    "BatchNormFwdOp": batch_norm,
-    "FusedAddLayerNormFwdOp": fused_add_layer_norm,
-    "FusedAddRMSNormFwdOp": fused_add_rms_norm,
-    "LayerNormFwdOp": layer_norm,
-    "RMSNormFwdOp": rms_norm,
-    "SoftmaxFwdOp": softmax,
-    "AddFwdOp": add,
-    "SiluAndMulFwdOp": silu_and_mul,
-}
+def prepared(case, device):
+    """The inputs of a case, and a function of them that calls its operator."""
+    inputs = [entry and draw(entry, device) for entry in case["inputs"]]
+    output = torch.empty(0, dtype=getattr(torch, case["dtype"]), device=device)
+    return inputs, torch_operators.prepare(case["op"], inputs, case["params"], output)
 
 
 def device_events(run):
@@ -222,12 +104,12 @@ def quantile(ordered, fraction):
 
 
 def measure(case, timer, mode):
-    inputs, function, params = tensors(case), OPS[case["op"]], case["params"]
+    inputs, function = prepared(case, "cuda")
     torch._dynamo.reset()
     # Shapes are constants, as in a program that is compiled for them.
     compiled = torch.compile(function, mode=mode, dynamic=False)
     for peer, run in (("torch", function), ("torch-compile", compiled)):
-        times = timer.call_times(lambda: run(inputs, params))
+        times = timer.call_times(lambda: run(inputs))
         yield peer, quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9)
 
 
@@ -246,7 +128,7 @@ def main():
         writer.writerow(["op", "case", "peer", "median_us", "p10_us", "p90_us"])
         for line in calls:
             case = json.loads(line)
-            if case["op"] not in OPS:
+            if not torch_operators.serves(case["op"]):
                 continue
             try:
                 for peer, *times in measure(case, timer, arguments.mode):

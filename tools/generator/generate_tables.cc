@@ -110,7 +110,7 @@ absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs)
 }
 
 absl::StatusOr<std::string> GeneratePeers(const std::vector<Input>& inputs) {
-  constexpr std::string_view kEnd = "FwdOp\"";
+  constexpr std::string_view kEnd = "Op\"";
   std::set<std::string> ops;
   for (const Input& input : inputs) {
     for (size_t at = input.text.find(kEnd); at != std::string::npos;
