@@ -251,6 +251,7 @@ absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockInMemory(
 
 absl::StatusOr<std::unique_ptr<Cache>> Cache::Open(CacheOptions options) {
   if (!options.path.empty()) {
+    TW_RETURN_IF_ERROR(RefuseIrregular(options.path));
     // One name for the file, whatever the current folder becomes and wherever links lead: SQLite
     // names the WAL by it, and so does everything here.
     std::error_code error;

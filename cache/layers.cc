@@ -139,6 +139,7 @@ void Layers::OpenSeeds() {
 
 absl::Status Layers::OpenWritable() {
   retry_at_.reset();
+  TW_RETURN_IF_ERROR(RefuseIrregular(options_.path));
   absl::Status folder = PrepareFolder(options_.path);
   if (absl::IsFailedPrecondition(folder)) return folder;
   if (!folder.ok()) {

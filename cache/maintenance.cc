@@ -129,6 +129,7 @@ absl::Status CacheImpl::Export(const std::string& path) {
     return InvalidArgument("kernel cache: export: expected another path than the cache's own, got ",
                            path);
   }
+  TW_RETURN_IF_ERROR(RefuseToReplace(path));
   Session layers(*this);
   std::string partial = Cat(path, ".partial-", getpid());
   unlink(partial.c_str());
@@ -146,6 +147,7 @@ absl::Status CacheImpl::Export(const std::string& path) {
       return copied;
     });
   }();
+  if (status.ok()) status = RefuseToReplace(path);  // copying took its time
   // Made to be shipped: readable by all.
   if (status.ok() && (chmod(partial.c_str(), 0644) != 0 || rename(partial.c_str(), path.c_str()))) {
     status = ResourceExhausted("kernel cache: export: cannot write ", path, ": ", strerror(errno));

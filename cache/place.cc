@@ -38,6 +38,24 @@ absl::Status MakeFolders(const std::string& folder) {
   return absl::OkStatus();
 }
 
+std::string_view KindOf(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "a regular file";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a fifo";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "no file";
+  }
+}
+
 bool IsTrusted(uid_t owner) { return owner == 0 || owner == geteuid(); }
 
 }  // namespace
@@ -68,6 +86,13 @@ absl::Status PrepareFolder(const std::string& path) {
                               info.st_uid, ", expected ", geteuid(), " or root");
   }
   return absl::OkStatus();
+}
+
+absl::Status RefuseIrregular(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
+  return FailedPrecondition("kernel cache: refusing ", path, ": expected a regular file, got ",
+                            KindOf(info.st_mode));
 }
 
 bool FolderIsWritable(const std::string& path) {

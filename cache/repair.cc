@@ -140,6 +140,25 @@ absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged)
                             "not a kernel cache; choose another path");
 }
 
+absl::Status RefuseToReplace(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
+  if (S_ISLNK(info.st_mode)) {
+    return FailedPrecondition("kernel cache: refusing to replace ", path,
+                              ": expected a regular file, got a symbolic link");
+  }
+  TW_RETURN_IF_ERROR(RefuseIrregular(path));
+  if (FileBytes(path + "-wal") > 0) {
+    return FailedPrecondition("kernel cache: refusing to replace ", path,
+                              ": it is in use (it has a WAL)");
+  }
+  if (info.st_size == 0) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(const std::optional<int64_t> application, ReadApplicationId(path));
+  if (application == kApplicationId || HoldsRows(path)) return absl::OkStatus();
+  return FailedPrecondition("kernel cache: refusing to replace ", path,
+                            ": it is a file of another program, not a kernel cache");
+}
+
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
                                 Store& fresh) {
   Salvager salvager(fresh);

@@ -26,6 +26,10 @@ absl::StatusOr<RepairReport> Repair(const std::string& path);
 // A database that names no program may become a cache unless it is `damaged`: schema.h decides.
 absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged);
 
+// FailedPrecondition unless an export may replace what is at `path`: nothing, an empty file, or a
+// cache, whole or damaged, that no WAL stands beside. A link is not followed, nor replaced.
+absl::Status RefuseToReplace(const std::string& path);
+
 // Puts every intact row of the files into `fresh`; of one key's versions the newest. Returns how
 // many rows it kept.
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "cache/place.h"
 #include "cache/rows.h"
 #include "manifest/status.h"
 
@@ -114,6 +115,7 @@ void Connection::Closer::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
 absl::StatusOr<Connection> Connection::Open(const std::string& path, Mode mode,
                                             std::chrono::milliseconds busy_timeout) {
+  TW_RETURN_IF_ERROR(RefuseIrregular(path));
   static constexpr std::array<std::string_view, 3> kQueries = {"mode=rw", "mode=ro",
                                                                "mode=ro&immutable=1"};
   std::string uri = FileUri(path, kQueries[static_cast<size_t>(mode)]);

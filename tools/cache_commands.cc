@@ -50,7 +50,13 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
 int RunCheck(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
-  const CheckReport report = (*cache)->Check();
+  // Counted first: what was damaged is set aside or taken out when the file is opened.
+  const int64_t quarantined = (*cache)->Stats().quarantined;
+  CheckReport report = (*cache)->Check();
+  if (quarantined > 0) {
+    report.problems.insert(report.problems.begin(),
+                           "file: it was damaged and was rebuilt from its intact rows");
+  }
   if (args.json) {
     std::cout << Json{{"rows_checked", report.rows_checked}, {"problems", report.problems}}.dump(
                      2, ' ', false, kReplaceBadText)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "cache/cache.h"
 #include "cache/schema.h"
@@ -34,6 +35,48 @@ bool IsRoot() { return geteuid() == 0; }
       return 1;                                                       \
     }                                                                 \
   } while (false)
+
+// What is no regular file is refused by its kind, at once and with nothing beside it: a cache, a
+// read-only one, and a seed.
+TEST(Place, IrregularFilesAreRefused) {
+  TempFolder folder;
+  ASSERT_EQ(mkfifo(folder.File("fifo").c_str(), 0600), 0);
+  ASSERT_EQ(mkdir(folder.File("folder").c_str(), 0700), 0);
+  ASSERT_EQ(symlink("/dev/zero", folder.File("link").c_str()), 0);
+  const std::vector<std::string> names = folder.Names();
+  const auto beside = [] {  // another program may have left some there
+    std::vector<bool> found;
+    for (const char* name : {"/dev/null.lock", "/dev/null-journal", "/dev/zero.lock"}) {
+      found.push_back(std::filesystem::exists(name));
+    }
+    return found;
+  };
+  const std::vector<bool> before = beside();
+  for (const auto& [path, kind] :
+       std::vector<std::pair<std::string, std::string>>{{folder.File("fifo"), "a fifo"},
+                                                        {folder.File("folder"), "a directory"},
+                                                        {folder.File("link"), "a device"},
+                                                        {"/dev/null", "a device"}}) {
+    for (bool read_only : {false, true}) {
+      CacheOptions options;
+      options.path = path;
+      options.read_only = read_only;
+      const absl::Status refused = Cache::Open(options).status();
+      EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << path;
+      EXPECT_THAT(std::string(refused.message()), HasSubstr(kind)) << path;
+    }
+    LogLines log;
+    CacheOptions seeded;
+    seeded.seed_paths = {path};
+    seeded.log = log.Sink();
+    ASSERT_TRUE(Cache::Open(seeded).ok());
+    EXPECT_THAT(log.lines, ElementsAre(HasSubstr(kind))) << path;
+    auto other = OpenCache("");
+    EXPECT_EQ(other->Merge(path).status().code(), absl::StatusCode::kFailedPrecondition) << path;
+  }
+  EXPECT_EQ(folder.Names(), names);
+  EXPECT_EQ(beside(), before);
+}
 
 // What is another program's file is refused, and stays where and as it is, with nothing beside it:
 // text, noise, another SQLite database, whole or damaged.

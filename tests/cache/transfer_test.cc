@@ -1,5 +1,7 @@
 // Export, merge, diff, garbage collection and the byte limit.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -86,6 +88,49 @@ TEST(Transfer, ExportReplacesAndReports) {
   ASSERT_TRUE(cache->Export(folder.File("out.db")).ok());
   EXPECT_EQ(Shell(folder.File("out.db"), "select count(*) from kernels"), "2\n");
   EXPECT_FALSE(cache->Export(folder.File("none/out.db")).ok());
+}
+
+// An export replaces an earlier one, and nothing else: what is of another program or no regular
+// file stays as it is.
+TEST(Transfer, ExportReplacesOnlyCaches) {
+  TempFolder folder;
+  auto cache = OpenCache(folder.File("k.db"));
+  ASSERT_TRUE(cache->PutKernel(TestKernel(1)).ok());
+  WriteFileBytes(folder.File("notes.txt"), "milk, eggs\n");
+  Shell(folder.File("notes.db"), "create table notes(text); insert into notes values('mine')");
+  ASSERT_TRUE(cache->Export(folder.File("earlier.db")).ok());
+  ASSERT_EQ(symlink(folder.File("earlier.db").c_str(), folder.File("link").c_str()), 0);
+  ASSERT_EQ(symlink(folder.File("none").c_str(), folder.File("dangling").c_str()), 0);
+  ASSERT_EQ(mkfifo(folder.File("fifo").c_str(), 0600), 0);
+  ASSERT_EQ(mkdir(folder.File("folder").c_str(), 0700), 0);
+  auto user = OpenCache(folder.File("used.db"));
+  ASSERT_TRUE(user->PutKernel(TestKernel(2)).ok());
+  const std::string text = ReadFileBytes(folder.File("notes.txt"));
+  const std::string database = ReadFileBytes(folder.File("notes.db"));
+  const std::vector<std::string> names = folder.Names();
+  for (const auto& [target, kind] : std::vector<std::pair<std::string, std::string>>{
+           {folder.File("notes.txt"), "another program"},
+           {folder.File("notes.db"), "another program"},
+           {folder.File("link"), "symbolic link"},
+           {folder.File("dangling"), "symbolic link"},
+           {folder.File("fifo"), "a fifo"},
+           {folder.File("folder"), "a directory"},
+           {folder.File("used.db"), "in use"},
+           {"/dev/null", "a device"}}) {
+    const absl::Status refused = cache->Export(target);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << target;
+    EXPECT_THAT(std::string(refused.message()), HasSubstr(kind)) << target;
+  }
+  EXPECT_EQ(ReadFileBytes(folder.File("notes.txt")), text);
+  EXPECT_TRUE(ReadFileBytes(folder.File("notes.db")) == database);
+  EXPECT_EQ(folder.Names(), names);
+  struct stat info {};
+  ASSERT_EQ(lstat("/dev/null", &info), 0);
+  EXPECT_TRUE(S_ISCHR(info.st_mode));
+  ASSERT_EQ(lstat(folder.File("link").c_str(), &info), 0);
+  EXPECT_TRUE(S_ISLNK(info.st_mode));
+  WriteFileBytes(folder.File("empty"), "");
+  EXPECT_TRUE(cache->Export(folder.File("empty")).ok());
 }
 
 // Shards with overlapping, conflicting rows: every merge order gives the same rows, to the byte of

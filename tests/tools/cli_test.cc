@@ -180,6 +180,22 @@ TEST(CliTest, ForeignFilesAreNoCache) {
   EXPECT_FALSE(std::filesystem::exists(notes + ".lock"));
 }
 
+// Guards: a check that had to set the file aside is not a clean one, and the next one is.
+TEST(CliTest, CheckOfADamagedCacheIsAFinding) {
+  const CliSandbox sandbox;
+  const std::string cache = sandbox.Path("kernels.db");
+  CacheOptions options;
+  options.path = cache;
+  ASSERT_TRUE(Cache::Open(options).ok());
+  std::filesystem::resize_file(cache, 1000);
+  const CliResult first = sandbox.Run({"--cache", cache, "cache", "check"});
+  EXPECT_EQ(first.code, 1) << first.out << first.err;
+  EXPECT_THAT(first.out, HasSubstr("it was damaged"));
+  EXPECT_THAT(first.out, HasSubstr("1 problems"));
+  EXPECT_TRUE(std::filesystem::exists(cache + ".corrupt-1"));
+  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
+}
+
 // A wrong line of a shape file is named by file and line.
 TEST(CliTest, ShapeFileErrorsNameTheLine) {
   const CliSandbox sandbox;
