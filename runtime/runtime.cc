@@ -1,6 +1,7 @@
 #include "runtime/runtime.h"
 
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "cache/cache.h"
@@ -37,6 +38,21 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options) 
     log(LogLevel::kWarning, message);
   };
   return Cache::Open(std::move(cache));
+}
+
+absl::Status CheckRange(std::string_view name, int64_t value, int64_t least, int64_t most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return InvalidArgument("RuntimeOptions::", name, ": expected ", least, " to ", most, ", got ",
+                         value);
+}
+
+absl::Status CheckNumbers(const RuntimeOptions& options) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  // The table is made at once.
+  constexpr int64_t kMostExactCalls = int64_t{1} << 20;
+  TW_RETURN_IF_ERROR(CheckRange("max_exact_calls", options.max_exact_calls, 1, kMostExactCalls));
+  TW_RETURN_IF_ERROR(CheckRange("max_loaded_kernels", options.max_loaded_kernels, 1, kMost));
+  return CheckRange("cache_max_bytes", options.cache_max_bytes, 0, kMost);
 }
 
 DispatcherOptions DispatchOptions(const RuntimeOptions& options) {
@@ -179,6 +195,7 @@ class RuntimeImpl final : public Runtime {
 };
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
+  TW_RETURN_IF_ERROR(CheckNumbers(options));
   if (options.logger == nullptr) options.logger = StandardErrorLogger();
   if (options.driver == nullptr) options.driver = SystemDriver();
   if (options.compiler == nullptr) {

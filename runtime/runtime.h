@@ -43,7 +43,7 @@ using Logger = std::function<void(LogLevel, std::string_view)>;
 struct RuntimeOptions {
   std::string cache_path;                // empty: memory only. See DefaultCachePath().
   std::vector<std::string> seed_caches;  // read-only caches beneath it
-  int64_t cache_max_bytes = 0;
+  int64_t cache_max_bytes = 0;           // 0: no limit
   TuningPolicy tuning = TuningPolicy::kNever;
   CaptureMiss capture_miss = CaptureMiss::kFail;
   bool strict = false;           // any compile is an error
@@ -56,8 +56,8 @@ struct RuntimeOptions {
   std::vector<std::string> nvrtc_search_dirs;  // looked in before the usual places
   std::string worker_path;                     // tuning worker executable; else beside the library
   std::string device_profile_dir;              // calibrated profiles; else beside the cache
-  int64_t max_loaded_kernels = 4096;           // eviction beyond this; pinned kernels stay
-  int64_t max_exact_calls = 8192;              // bound of the exact-call table
+  int64_t max_loaded_kernels = 4096;           // at least 1; pinned kernels stay beyond this
+  int64_t max_exact_calls = 8192;              // bound of the exact-call table, 1 to 2^20
   Logger logger;                               // default: spdlog to standard error
   // Seams for tests: injected fakes. Null: the real driver and NVRTC, loaded on first need.
   std::shared_ptr<Driver> driver;
@@ -150,6 +150,7 @@ struct RuntimeCounters {
 class Runtime {
  public:
   // Works with neither a driver nor NVRTC present; what needs them says so when it is called.
+  // InvalidArgument where a number among the options is out of its range.
   static absl::StatusOr<std::unique_ptr<Runtime>> Open(RuntimeOptions options);
   virtual ~Runtime() = default;
 

@@ -35,6 +35,32 @@ class BadInputTest : public RuntimeFixture {
   }
 };
 
+// Guards: a number among the options that is out of range is refused by name, never thrown over.
+TEST_F(BadInputTest, OptionsOutOfRange) {
+  using Number = int64_t RuntimeOptions::*;
+  const std::pair<Number, std::string> numbers[] = {
+      {&RuntimeOptions::max_exact_calls, "max_exact_calls: expected 1 to 1048576, got "},
+      {&RuntimeOptions::max_loaded_kernels, "max_loaded_kernels: expected 1 to "},
+      {&RuntimeOptions::cache_max_bytes, "cache_max_bytes: expected 0 to "}};
+  const auto refused = [this](Number number, int64_t value, const std::string& words) {
+    RuntimeOptions options = Options();
+    options.*number = value;
+    const absl::Status status = Runtime::Open(std::move(options)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << words << value;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(words));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("got " + std::to_string(value)));
+  };
+  for (const auto& [number, words] : numbers) refused(number, -1, words);
+  refused(numbers[0].first, 0, numbers[0].second);
+  refused(numbers[1].first, 0, numbers[1].second);
+  for (const int shift : {21, 33, 62}) {
+    refused(numbers[0].first, (int64_t{1} << shift) + 1, numbers[0].second);
+  }
+  RuntimeOptions most = Options();
+  most.max_exact_calls = int64_t{1} << 20;
+  EXPECT_TRUE(Runtime::Open(std::move(most)).ok());
+}
+
 TEST_F(BadInputTest, UnknownOperator) {
   const Tensor x = X(2, 2);
   const absl::Status status = runtime_->Call("NoSuchOp", {&x, 1}, {&x, 1});
