@@ -113,7 +113,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::FindOrResolve(const OpEn
                                                                       ThreadSlot& slot) {
   const VisibleDevice& device = *exact.device;
   if (op.recipe == nullptr) return FailedPrecondition(op.spec.name, ": has no kernels");
-  const ProblemFields fields = op.recipe->Describe(exact.call);
+  TW_ASSIGN_OR_RETURN(const ProblemFields fields, DescribeProblem(op, exact.call));
   const std::string key = PlanKey(op.index, device.ordinal, exact.call, fields);
   if (std::shared_ptr<const Plan> plan = plans_.Find(key); plan != nullptr) {
     if (LegalVariant(*op.recipe, exact.call, plan->config, device.profile) != nullptr) {
@@ -257,7 +257,7 @@ absl::StatusOr<int64_t> Dispatcher::WorkspaceBytes(const CallArguments& argument
 
 absl::Status Dispatcher::Refresh(const OpEntry& op, const CallDesc& call, int ordinal) {
   TW_ASSIGN_OR_RETURN(const VisibleDevice* device, devices_->Get(ordinal));
-  const ProblemFields fields = op.recipe->Describe(call);
+  TW_ASSIGN_OR_RETURN(const ProblemFields fields, DescribeProblem(op, call));
   const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device->profile_key);
   planner_->winners().Forget(problem);
   TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,

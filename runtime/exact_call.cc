@@ -15,14 +15,10 @@ bool ExactCall::Is(uint64_t other_hash, std::span<const uint64_t> words) const {
 absl::Status TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact) {
   constexpr uint64_t kMapsPerCall = 64;
   uint64_t next_map = serial * kMapsPerCall;
+  TW_RETURN_IF_ERROR(
+      CheckBound(exact.call, exact.plan->variant->name(), bound, exact.plan->kernels.size()));
   exact.workspace_bytes = bound.workspace_bytes;
   for (const Launch& launch : bound.launches) {
-    absl::Status status = CheckLaunch(launch, exact.plan->kernels.size(),
-                                      static_cast<int>(exact.call.operands.size()));
-    if (!status.ok()) {
-      return Internal(exact.call.ToString(), ": variant '", exact.plan->variant->name(),
-                      "' bound a launch that cannot be: ", status.message());
-    }
     ReadyLaunch& ready = exact.launches.emplace_back();
     ready.shape = {launch.grid, launch.block, launch.cluster, launch.dynamic_smem_bytes,
                    launch.programmatic_dependent_launch};

@@ -50,7 +50,7 @@ struct ExactCall {
 };
 
 // Takes a bound call over into `exact`. `serial` is unique in the process's runtime. Internal where
-// the recipe's launches break CheckLaunch().
+// the recipe's launches break CheckBound().
 absl::Status TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact);
 
 }  // namespace tilewright

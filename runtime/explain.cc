@@ -3,7 +3,9 @@
 #include <array>
 #include <optional>
 
+#include "manifest/op_spec.h"
 #include "manifest/status.h"
+#include "runtime/launch_rules.h"
 
 namespace tilewright {
 namespace {
@@ -39,7 +41,7 @@ absl::StatusOr<Explanation> ExplainCall(const OpEntry& op, const CallDesc& call,
                                         const DeviceProfile& device, Planner& planner,
                                         Cache& cache) {
   if (op.recipe == nullptr) return FailedPrecondition(op.spec.name, ": has no kernels");
-  const ProblemFields fields = op.recipe->Describe(call);
+  TW_ASSIGN_OR_RETURN(const ProblemFields fields, DescribeProblem(op, call));
   const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device.Key());
   TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
                       planner.Choose(op, call, device, fields, problem));
@@ -57,6 +59,7 @@ absl::StatusOr<Explanation> ExplainCall(const OpEntry& op, const CallDesc& call,
   TW_ASSIGN_OR_RETURN(const BoundCall bound, choice.variant->Bind(call, choice.config, device));
   text.workspace_bytes = bound.workspace_bytes;
   const std::vector<KernelSpec> specs = choice.variant->Kernels(call, choice.config);
+  TW_RETURN_IF_ERROR(CheckBound(call, choice.variant->name(), bound, specs.size()));
   for (const KernelSpec& spec : specs) {
     TW_ASSIGN_OR_RETURN(Explanation::Kernel kernel, ExplainKernel(spec, device, planner, cache));
     text.kernels.push_back(std::move(kernel));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "manifest/op_spec.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -9,6 +10,7 @@ namespace {
 
 constexpr uint32_t kMaxGridYz = 65535;
 constexpr uint32_t kMaxGridX = 2147483647;
+constexpr int64_t kMaxWorkspaceBytes = int64_t{1} << 40;  // more than any device has
 
 // CUtensorMapDataType by dtype; what has no type of its own moves as integers of its size.
 int TensorMapType(DType dtype) {
@@ -31,6 +33,45 @@ int TensorMapType(DType dtype) {
     default:
       return 0;
   }
+}
+
+// An output with elements is written by some launch. Mutated inputs may be left as they are: a
+// cache to which nothing is appended.
+bool HasOutput(const CallDesc& call) {
+  return std::any_of(
+      call.operands.begin() + static_cast<int>(call.op->inputs.size()), call.operands.end(),
+      [](const Operand& output) { return output.present && output.desc.elements() > 0; });
+}
+
+absl::Status CheckWorkspaceSlots(const Launch& launch, int64_t workspace_bytes) {
+  const auto check = [workspace_bytes](const auto& slots) -> absl::Status {
+    for (const auto& slot : slots) {
+      if (slot.operand != kWorkspaceOperand) continue;
+      // A part of no bytes may stand at the end.
+      if (workspace_bytes == 0 || slot.byte_offset < 0 || slot.byte_offset > workspace_bytes) {
+        return Internal("slot at ", slot.offset, " points to byte ", slot.byte_offset,
+                        " of a workspace of ", workspace_bytes);
+      }
+    }
+    return absl::OkStatus();
+  };
+  TW_RETURN_IF_ERROR(check(launch.pointers));
+  return check(launch.tensor_maps);
+}
+
+absl::Status CheckLaunches(const CallDesc& call, const BoundCall& bound, size_t kernels) {
+  if (bound.launches.empty() && HasOutput(call)) {
+    return Internal("no launch, although an output has elements");
+  }
+  if (bound.workspace_bytes < 0 || bound.workspace_bytes > kMaxWorkspaceBytes) {
+    return Internal("expected a workspace of 0 to ", kMaxWorkspaceBytes, " bytes, got ",
+                    bound.workspace_bytes);
+  }
+  for (const Launch& launch : bound.launches) {
+    TW_RETURN_IF_ERROR(CheckLaunch(launch, kernels, static_cast<int>(call.operands.size())));
+    TW_RETURN_IF_ERROR(CheckWorkspaceSlots(launch, bound.workspace_bytes));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -77,6 +118,14 @@ absl::Status CheckLaunch(const Launch& launch, size_t kernels, int operands) {
     return Internal("grid (", grid[0], ", ", grid[1], ", ", grid[2], ")");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckBound(const CallDesc& call, std::string_view variant, const BoundCall& bound,
+                        size_t kernels) {
+  const absl::Status status = CheckLaunches(call, bound, kernels);
+  if (status.ok()) return status;
+  return Internal(call.ToString(), ": variant '", variant,
+                  "' bound a launch that cannot be: ", status.message());
 }
 
 }  // namespace tilewright

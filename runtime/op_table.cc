@@ -41,6 +41,22 @@ absl::Status OpTable::Add(std::vector<std::unique_ptr<OpEntry>> entries) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<ProblemFields> DescribeProblem(const OpEntry& op, const CallDesc& call) {
+  const std::span<const Variant* const> variants = op.recipe->variants();
+  for (size_t i = 0; i < variants.size(); ++i) {
+    if (variants[i] == nullptr) {
+      return Internal(op.spec.name, ": variant ", i, " of ", variants.size(),
+                      " of the recipe is null");
+    }
+  }
+  ProblemFields fields = op.recipe->Describe(call);
+  if (fields.size() != op.recipe->fields().size()) {
+    return Internal(op.spec.name, ": the recipe describes ", call.ToString(), ": expected ",
+                    op.recipe->fields().size(), " values, one of each field, got ", fields.size());
+  }
+  return fields;
+}
+
 std::vector<std::unique_ptr<OpEntry>> BuiltinOpEntries() {
   std::vector<std::unique_ptr<OpEntry>> entries;
   for (const OpSpec& spec : Manifest::BuiltinOps()) {

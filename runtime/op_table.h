@@ -49,6 +49,10 @@ class OpTable {
   std::atomic<const Snapshot*> current_{nullptr};
 };
 
+// Recipe::Describe(). Internal where the recipe breaks its contract: a null variant, or another
+// number of values than fields.
+absl::StatusOr<ProblemFields> DescribeProblem(const OpEntry& op, const CallDesc& call);
+
 // The operators that come with the library.
 std::vector<std::unique_ptr<OpEntry>> BuiltinOpEntries();
 

@@ -11,6 +11,7 @@
 
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
+#include "runtime/launch_rules.h"
 #include "runtime/worker/support_kernels.h"
 
 namespace tilewright {
@@ -169,6 +170,7 @@ absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measur
     plan.kernels.push_back(std::move(kernel));
   }
   TW_ASSIGN_OR_RETURN(plan.bound, variant->Bind(call_, config, device_));
+  TW_RETURN_IF_ERROR(CheckBound(call_, variant->name(), plan.bound, plan.kernels.size()));
   return plan;
 }
 
