@@ -1,6 +1,7 @@
 // Modelled work and speed of light.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "manifest/call_scope.h"
 #include "manifest/device_profile.h"
@@ -39,18 +40,7 @@ absl::StatusOr<double> Quantity(const CallDesc& call, const CallScope& scope,
   return fail(Cat("expected a number, got ", ExprValueText(*value)));
 }
 
-// Tensor cores take 16-bit operands, and 8-bit ones twice as fast; float32 products stay exact on
-// the vector units.
-double PeakTflops(const CallDesc& call, const DeviceProfile& device) {
-  const DType dtype = call.operands.empty() ? DType::kFloat32 : call.input(0).desc.dtype;
-  const bool narrow = IsFloating(dtype) && DTypeSize(dtype) <= 2;
-  if (!narrow || call.op->roofline.unit != Roofline::Unit::kTensor) return device.fp32_tflops;
-  return device.tensor_tflops_16bit * (DTypeSize(dtype) == 1 ? 2 : 1);
-}
-
-}  // namespace
-
-absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call) {
+absl::StatusOr<Work> Evaluated(const CallDesc& call) {
   const OpSpec& op = *call.op;
   const std::string& formula = op.roofline.formula;
   if (!formula.empty()) {
@@ -64,6 +54,28 @@ absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call) {
   Work work;
   TW_ASSIGN_OR_RETURN(work.flops, Quantity(call, scope, op.roofline.flops, "flops"));
   TW_ASSIGN_OR_RETURN(work.bytes, Quantity(call, scope, op.roofline.bytes, "bytes"));
+  return work;
+}
+
+// Tensor cores take 16-bit operands, and 8-bit ones twice as fast; float32 products stay exact on
+// the vector units.
+double PeakTflops(const CallDesc& call, const DeviceProfile& device) {
+  const DType dtype = call.operands.empty() ? DType::kFloat32 : call.input(0).desc.dtype;
+  const bool narrow = IsFloating(dtype) && DTypeSize(dtype) <= 2;
+  if (!narrow || call.op->roofline.unit != Roofline::Unit::kTensor) return device.fp32_tflops;
+  return device.tensor_tflops_16bit * (DTypeSize(dtype) == 1 ? 2 : 1);
+}
+
+}  // namespace
+
+absl::StatusOr<Work> EvaluateRoofline(const CallDesc& call) {
+  TW_ASSIGN_OR_RETURN(const Work work, Evaluated(call));
+  for (const auto& [value, field] : {std::pair(work.flops, "flops"), {work.bytes, "bytes"}}) {
+    if (value < 0) {
+      return InvalidArgument(call.op->name, ": roofline.", field, ": expected at least 0, got ",
+                             value);
+    }
+  }
   return work;
 }
 

@@ -132,6 +132,86 @@ TEST(RooflineTest, SpeedOfLightTakesTheSlowerLimit) {
   EXPECT_THAT(Cat(status.message()), HasSubstr("is not calibrated"));
 }
 
+// The op's first workload with other input shapes and parameters.
+CallDesc Changed(std::string_view op, const std::vector<std::pair<std::string, Dims>>& shapes,
+                 const std::vector<std::pair<std::string, ParamValue>>& params) {
+  Workload workload = Op(op).workloads.front();
+  const auto replace = [](auto& entries, const auto& changes) {
+    for (const auto& change : changes) {
+      std::erase_if(entries, [&](const auto& entry) { return entry.first == change.first; });
+      entries.push_back(change);
+    }
+  };
+  replace(workload.input_shapes, shapes);
+  replace(workload.params, params);
+  return WorkloadCall(Op(op), workload, workload.dtypes.at(0)).value();
+}
+
+// The pairs of a query and a key that it sees, counted one by one.
+int64_t VisiblePairs(int64_t queries, int64_t keys, int64_t left, int64_t right) {
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < queries; ++i) {
+    const int64_t p = i + keys - queries;
+    for (int64_t j = 0; j < keys; ++j) {
+      pairs += (left < 0 || j >= p - left) && (right < 0 || j <= p + right);
+    }
+  }
+  return pairs;
+}
+
+// Guards: work of windows is exact also where there are more queries than keys, and never negative.
+TEST(RooflineTest, MoreQueriesThanKeys) {
+  constexpr std::string_view kOp = "GroupedQueryAttentionSlidingWindowVarlenFwdOp";
+  for (const int64_t queries : {1, 5, 40}) {
+    for (const int64_t keys : {1, 4, 5, 9}) {
+      for (const int64_t left : {-1, 0, 2}) {
+        for (const int64_t right : {-1, 0, 2}) {
+          const CallDesc call = Changed(kOp,
+                                        {{"q", {queries, 2, 64}},
+                                         {"k", {keys, 1, 64}},
+                                         {"v", {keys, 1, 64}},
+                                         {"cu_seqlens_q", {2}},
+                                         {"cu_seqlens_k", {2}}},
+                                        {{"is_causal", ParamValue(false)},
+                                         {"window_size_left", ParamValue(left)},
+                                         {"window_size_right", ParamValue(right)},
+                                         {"max_seqlen_q", ParamValue(int64_t{64})}});
+          EXPECT_EQ(EvaluateRoofline(call)->flops,
+                    2.0 * 2 * 128 * static_cast<double>(VisiblePairs(queries, keys, left, right)))
+              << call.ToString();
+        }
+      }
+    }
+  }
+}
+
+// Guards: a bound on queries beyond what the pages hold leaves no cached tokens, not fewer.
+TEST(RooflineTest, BoundBeyondThePages) {
+  constexpr std::string_view kOp = "GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp";
+  const auto work = [&](int64_t bound) {
+    return EvaluateRoofline(Changed(kOp, {}, {{"max_seqlen_q", ParamValue(bound)}})).value();
+  };
+  const int64_t beyond = int64_t{1} << 30;
+  EXPECT_GT(work(beyond).flops, 0);
+  EXPECT_EQ(work(beyond).flops, work(2 * beyond).flops);
+  EXPECT_EQ(work(beyond).bytes, work(2 * beyond).bytes);
+}
+
+// Guards: negative work is refused by op and field.
+TEST(RooflineTest, NegativeWorkIsRefused) {
+  for (const std::string field : {"flops", "bytes"}) {
+    OpSpec op = Op("AddFwdOp");
+    op.roofline.formula = "Negative";
+    op.roofline.compute = [&](const CallDesc&) {
+      return field == "flops" ? Work{-3, 1} : Work{1, -3};
+    };
+    CallDesc call = Infer("AddFwdOp", DType::kFloat32, {Dims{4}, Dims{4}});
+    call.op = &op;
+    EXPECT_EQ(Cat(EvaluateRoofline(call).status().message()),
+              "AddFwdOp: roofline." + field + ": expected at least 0, got -3");
+  }
+}
+
 // A formula that cannot be evaluated, or overflows, is an error and never 0.
 TEST(RooflineTest, OverflowIsAnError) {
   const Manifest manifest = Manifest::FromYaml(R"(
