@@ -187,6 +187,7 @@ absl::Status WriteCsv(const std::vector<BenchRow>& rows, const std::string& path
 }
 
 int RunBench(const CliContext& context, BenchArgs& args) {
+  if (absl::Status status = CheckOutputFile(args.output); !status.ok()) return Fail(status);
   args.options.cublaslt = !args.no_cublaslt;
   const absl::StatusOr<BenchResult> result = Bench(context, args);
   if (!result.ok()) return Fail(result.status());

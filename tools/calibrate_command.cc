@@ -46,6 +46,7 @@ int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
   if (args.output.empty() && ProfileFolder(context.runtime).empty()) {
     return Misuse("no folder for the profile: give --output FILE or --cache FILE");
   }
+  if (absl::Status status = CheckOutputFile(args.output); !status.ok()) return Fail(status);
   const auto gpu = GpuSession::Open(context.runtime, args.device);
   if (!gpu.ok()) return Fail(gpu.status());
   const absl::StatusOr<Ceilings> measured = MeasureCeilings(**gpu);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -109,6 +110,20 @@ absl::StatusOr<std::unique_ptr<Runtime>> OpenRuntime(const RuntimeOptions& optio
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options,
                                                  CacheAccess access) {
   return OpenCacheFile(options.cache_path, access);
+}
+
+absl::Status CheckOutputFile(const std::string& path) {
+  constexpr std::string_view kDatabase("SQLite format 3\0", 16);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return InvalidArgument("--output: expected a file, got the folder ", path);
+  }
+  if (!std::filesystem::is_regular_file(path, error)) return absl::OkStatus();
+  std::string head(kDatabase.size(), ' ');
+  std::ifstream(path, std::ios::binary)
+      .read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head != kDatabase) return absl::OkStatus();
+  return InvalidArgument("--output: refusing to replace the database ", path);
 }
 
 bool IsTerminal() { return isatty(STDOUT_FILENO) == 1; }

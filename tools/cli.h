@@ -23,7 +23,13 @@ enum ExitCode : int { kDone = 0, kFindings = 1, kMisuse = 2 };
 
 // The state of one CLI run. Commands add themselves to the parser and leave what to do in `run`.
 struct CliContext {
-  RuntimeOptions runtime;    // from the environment, then the command line
+  RuntimeOptions runtime;  // from the environment, then the command line
+  // For commands that fill the cache, which strict mode tells users to run.
+  RuntimeOptions Compiling() const {
+    RuntimeOptions options = runtime;
+    options.strict = false;
+    return options;
+  }
   std::function<int()> run;  // set by the command that was chosen; returns an exit code
 };
 
@@ -51,6 +57,10 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, Ca
 // A runtime whose cache can be accessed so.
 absl::StatusOr<std::unique_ptr<Runtime>> OpenRuntime(const RuntimeOptions& options,
                                                      CacheAccess access);
+
+// OK where a command may write `path` anew: InvalidArgument where it is a folder or a database,
+// such as a cache, whose content would be lost.
+absl::Status CheckOutputFile(const std::string& path);
 
 // True where standard output is a terminal (progress may then rewrite its line).
 bool IsTerminal();

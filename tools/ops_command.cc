@@ -1,5 +1,6 @@
 // tilewright ops
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -101,9 +102,11 @@ int RunOps(bool json) {
     std::cout << list.dump(2, ' ', false, kReplaceBadText) << "\n";
     return kDone;
   }
+  size_t widest = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) widest = std::max(widest, op.family.size());
   for (const OpSpec& op : Manifest::BuiltinOps()) {
-    std::cout << std::left << std::setw(14) << op.family << std::setw(13) << StatusName(op.status)
-              << Signature(op) << "\n";
+    std::cout << std::left << std::setw(static_cast<int>(widest) + 2) << op.family << std::setw(13)
+              << StatusName(op.status) << Signature(op) << "\n";
   }
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "kernel_templates/recipe.h"
@@ -105,7 +106,9 @@ absl::StatusOr<std::vector<DeviceProfile>> DeviceSelection::Profiles() const {
   if (device.empty()) {
     std::vector<DeviceProfile> profiles = BuiltinDeviceProfiles();
     std::string known;
-    for (const DeviceProfile& profile : profiles) known += " " + profile.arch;
+    std::set<std::string> archs;
+    for (const DeviceProfile& profile : profiles) archs.insert(profile.arch);
+    for (const std::string& name : archs) known += " " + name;
     std::erase_if(profiles, [&](const DeviceProfile& profile) { return profile.arch != arch; });
     if (profiles.empty()) return NotFound("no architecture '", arch, "'; there are", known);
     return profiles;

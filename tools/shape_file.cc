@@ -173,9 +173,13 @@ absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std
   std::istringstream stream{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
+    const std::string origin = Cat(name, ":", number);
+    // The parser would take it for the end of the text.
+    if (line.find('\0') != std::string::npos) {
+      return InvalidArgument(origin, ": expected text, got a NUL byte");
+    }
     const size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos || line[begin] == '#') continue;
-    const std::string origin = Cat(name, ":", number);
     const absl::StatusOr<Json> json = ParseJson(line);
     if (!json.ok()) return InvalidArgument(origin, ": ", MessageOf(json.status()));
     absl::StatusOr<CallDesc> call = CallOfLine(*json, ops);

@@ -166,7 +166,7 @@ absl::StatusOr<int> Tune(const CliContext& context, const TuneArgs& args) {
   TW_ASSIGN_OR_RETURN(const Shard shard, ParseShard(args.shard));
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime,
-                      OpenRuntime(context.runtime, CacheAccess::kWritable));
+                      OpenRuntime(context.Compiling(), CacheAccess::kWritable));
   TW_ASSIGN_OR_RETURN(const DeviceProfile device, runtime->Device(args.device));
   TW_ASSIGN_OR_RETURN(std::string worker, FindWorker(context.runtime.worker_path));
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> chosen, ShardOf(calls, shard, *runtime, device));

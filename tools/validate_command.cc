@@ -77,7 +77,7 @@ void PrintText(const Report& report) {
   for (const Finding& finding : report.findings) std::cout << finding.ToString() << "\n";
   if (report.ledger) {
     for (const std::string& line : report.ledger->unverified) {
-      std::cout << "unverified: " << line << "\n";
+      std::cout << line << "\n";  // "unverified: ..."
     }
     std::cout << "ledger: " << report.ledger->vouched << " of " << report.ledger->claims
               << " claims vouched for, " << report.ledger->unverified.size() << " unverified\n";

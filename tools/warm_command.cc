@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <mutex>
@@ -35,6 +36,7 @@ struct WarmTotals {
   int compiled = 0;
   int cached = 0;
   std::vector<std::string> failures;
+  absl::Status stopped;  // why nothing can be compiled at all
 };
 
 // Builds kernels on several threads and reports each as it lands. Each is stored at once, so an
@@ -64,7 +66,13 @@ class Builder {
   void Land(const NeededKernel& kernel, const absl::StatusOr<KernelStore::Result>& built) {
     const std::lock_guard lock(mutex_);
     ++landed_;
-    if (!built.ok()) {
+    if (absl::IsFailedPrecondition(built.status())) {
+      next_ = kernels_.size();  // no compiler: every other kernel would fail alike
+      if (totals_.stopped.ok()) {
+        totals_.stopped = built.status();
+        totals_.failures.push_back(MessageOf(built.status()));
+      }
+    } else if (!built.ok()) {
       totals_.failures.push_back(
           Cat(kernel.origin, " (", kernel.key.instantiation, "): ", MessageOf(built.status())));
       Line(kernel, "FAILED");
@@ -107,11 +115,16 @@ struct Planned {
   const std::string& arch() const { return devices.front().arch; }
 };
 
-absl::StatusOr<Planned> Plan(const CliContext& context, const WarmArgs& args, CacheAccess access) {
+absl::StatusOr<Planned> Plan(const RuntimeOptions& options, const WarmArgs& args,
+                             CacheAccess access) {
   Planned planned;
   TW_ASSIGN_OR_RETURN(planned.devices, args.device.Profiles());
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> calls, args.calls.Calls());
-  TW_ASSIGN_OR_RETURN(planned.runtime, OpenRuntime(context.runtime, access));
+  if (options.cache_path.empty() && access == CacheAccess::kExisting) {
+    TW_ASSIGN_OR_RETURN(planned.runtime, Runtime::Open(options));
+  } else {
+    TW_ASSIGN_OR_RETURN(planned.runtime, OpenRuntime(options, access));
+  }
   TW_ASSIGN_OR_RETURN(planned.kernels,
                       PlanKernels(calls, planned.devices, *planned.runtime, args.plan));
   return planned;
@@ -135,7 +148,7 @@ void PrintWarm(const WarmTotals& totals, const Planned& planned, double seconds,
 
 int RunWarm(const CliContext& context, const WarmArgs& args) {
   const Clock::time_point start = Clock::now();
-  const absl::StatusOr<Planned> planned = Plan(context, args, CacheAccess::kWritable);
+  const absl::StatusOr<Planned> planned = Plan(context.Compiling(), args, CacheAccess::kWritable);
   if (!planned.ok()) return Fail(planned.status());
   const int jobs = args.jobs > 0
                        ? args.jobs
@@ -143,12 +156,21 @@ int RunWarm(const CliContext& context, const WarmArgs& args) {
   Builder builder(planned->kernels, planned->arch(), planned->runtime->kernels(), args.json);
   const WarmTotals totals = builder.Run(jobs);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!totals.stopped.ok() && !args.json) return Fail(totals.stopped);
   PrintWarm(totals, *planned, seconds, args.json);
   return totals.failures.empty() ? kDone : kFindings;
 }
 
 int RunCoverage(const CliContext& context, const WarmArgs& args) {
-  const absl::StatusOr<Planned> planned = Plan(context, args, CacheAccess::kExisting);
+  RuntimeOptions options = context.runtime;
+  std::error_code error;
+  if (!std::filesystem::exists(options.cache_path, error) && !error) {
+    // Every kernel is missing, and is listed from a plan without a file.
+    if (!options.cache_path.empty())
+      std::cerr << "tilewright: no cache at " << options.cache_path << "\n";
+    options.cache_path.clear();
+  }
+  const absl::StatusOr<Planned> planned = Plan(options, args, CacheAccess::kExisting);
   if (!planned.ok()) return Fail(planned.status());
   Json list = Json::array();
   size_t missing = 0;

@@ -152,6 +152,10 @@ std::string Ledger::ToText() const {
 
 absl::Status Ledger::Write(const std::string& path) const {
   std::error_code error;
+  const fs::file_type kind = fs::symlink_status(path, error).type();
+  if (kind != fs::file_type::not_found && kind != fs::file_type::regular) {
+    return FailedPrecondition("ledger: refusing to replace ", path, ": expected a regular file");
+  }
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty()) fs::create_directories(parent, error);
   const std::string temporary = path + ".new";

@@ -93,6 +93,13 @@ TEST(LedgerTest, Files) {
   EXPECT_EQ(Ledger::ReadFolder(root + "/absent")->size(), 0);
   EXPECT_EQ(Ledger::Read(root + "/absent.tsv").status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(ledger.Write("/proc/no/such/place.tsv").ok());
+  // Only a file is replaced.
+  const std::string link = path + ".link";
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("/dev/null", link);
+  EXPECT_THAT(ledger.Write(link).ToString(), HasSubstr("expected a regular file"));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  std::filesystem::remove(link);
   EXPECT_NE(
       ledger.Find("GemmFwdOp", "workload/a", "bfloat16", SampleRow().config, "NVIDIA H200/132"),
       nullptr);

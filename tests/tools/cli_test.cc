@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cache/cache.h"
 #include "tests/tools/cli_process.h"
@@ -222,6 +224,110 @@ TEST(CliTest, ShapeFileErrorsNameTheLine) {
     EXPECT_EQ(result.code, 2) << line << result.out;
     EXPECT_THAT(result.err, HasSubstr(file + ":3: ")) << line;
     EXPECT_THAT(result.err, HasSubstr(expected)) << line;
+  }
+}
+
+// Guards: a NUL byte does not end a line early, unseen.
+TEST(CliTest, ShapeFileWithANulByte) {
+  const CliSandbox sandbox;
+  const std::string line =
+      R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
+  for (const std::string& bad : {line + std::string(1, '\0') + "{}", '#' + std::string(1, '\0')}) {
+    const std::string file = sandbox.Write("shapes.jsonl", line + "\n" + bad + "\n");
+    const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
+    EXPECT_EQ(result.code, 2) << result.out;
+    EXPECT_THAT(result.err, HasSubstr(file + ":2: expected text, got a NUL byte"));
+  }
+}
+
+// Guards: without a cache file every kernel is listed as missing, not an error in its stead.
+TEST(CliTest, CoverageWithoutACacheListsEveryKernel) {
+  const CliSandbox sandbox;
+  const std::vector<std::string> coverage = {"coverage", "--arch", "sm_90a",      "--op",
+                                             "AddFwdOp", "--op",   "SoftmaxFwdOp"};
+  const CliResult text = sandbox.Run(coverage);
+  EXPECT_EQ(text.code, 1);
+  EXPECT_THAT(text.err, HasSubstr("no cache at " + sandbox.Path("xdg/tilewright/kernels.db")));
+  std::vector<std::string> as_json = coverage;
+  as_json.push_back("--json");
+  const CliResult listed = sandbox.Run(as_json);
+  EXPECT_EQ(listed.code, 1);
+  const json kernels = json::parse(listed.out);
+  ASSERT_GT(kernels.size(), 1u);
+  for (const json& kernel : kernels) EXPECT_FALSE(kernel["cached"]);
+  EXPECT_THAT(text.out, HasSubstr(std::to_string(kernels.size()) + " kernels needed for sm_90a, " +
+                                  std::to_string(kernels.size()) + " missing"));
+  EXPECT_FALSE(std::filesystem::exists(sandbox.Path("xdg")));
+}
+
+// Guards: without a compiler there is one message and an end, not one for each kernel.
+TEST(CliTest, WarmStopsWhereThereIsNoCompiler) {
+  const CliSandbox sandbox;
+  const std::map<std::string, std::string> environment = {{"TILEWRIGHT_NVRTC", "/nowhere/nvrtc"}};
+  const CliResult text =
+      sandbox.Run({"warm", "--arch", "sm_90a", "--family", "reduction"}, environment);
+  EXPECT_EQ(text.code, 1);
+  const size_t first = text.err.find("NVRTC cannot be loaded");
+  ASSERT_NE(first, std::string::npos) << text.err;
+  EXPECT_EQ(text.err.find("NVRTC cannot be loaded", first + 1), std::string::npos) << text.err;
+  EXPECT_EQ(text.out, "");
+  const CliResult listed =
+      sandbox.Run({"warm", "--arch", "sm_90a", "--family", "reduction", "--json"}, environment);
+  EXPECT_EQ(listed.code, 1);
+  EXPECT_EQ(json::parse(listed.out)["failures"].size(), 1u);
+}
+
+// Guards: what strict mode tells users to run is not refused by strict mode.
+TEST(CliTest, WarmIgnoresStrictMode) {
+  const CliSandbox sandbox;
+  const std::string shapes = sandbox.Write(
+      "calls.jsonl", R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})");
+  const CliResult result = sandbox.Run({"warm", "--arch", "sm_90a", "--shapes", shapes, "--json"},
+                                       {{"TILEWRIGHT_STRICT", "1"}});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_GT(json::parse(result.out)["compiled"].get<int>(), 0);
+}
+
+// Guards: results are not written over a cache, and nothing is measured before that is known.
+TEST(CliTest, OutputDoesNotReplaceACache) {
+  const CliSandbox sandbox;
+  const std::string cache = sandbox.Path("kernels.db");
+  CacheOptions options;
+  options.path = cache;
+  ASSERT_TRUE(Cache::Open(options).ok());
+  for (const char* command : {"bench", "calibrate"}) {
+    const CliResult result = sandbox.Run({"--cache", cache, command, "--output", cache});
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("refusing to replace the database " + cache)) << command;
+    EXPECT_EQ(sandbox.Run({command, "--output", sandbox.dir()}).code, 2) << command;
+  }
+  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
+}
+
+// Each architecture is named once where one is unknown, and columns of ops stay apart.
+TEST(CliTest, ListsAreReadable) {
+  const CliSandbox sandbox;
+  const std::string message = sandbox.Run({"warm", "--arch", "sm_70"}).err;
+  const size_t first = message.find("sm_90a");
+  ASSERT_NE(first, std::string::npos) << message;
+  EXPECT_EQ(message.find("sm_90a", first + 1), std::string::npos) << message;
+  std::istringstream lines(sandbox.Run({"ops"}).out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string family;
+    std::string status;
+    words >> family >> status;
+    EXPECT_TRUE(status == "implemented" || status == "spec-only") << line;
+  }
+}
+
+// An option without its value is misuse of the quickstart too.
+TEST(CliTest, QuickstartWantsValues) {
+  for (const char* option : {"--cache", "--preset", "--cache ''", "--nothing"}) {
+    const std::string command =
+        std::string(TILEWRIGHT_SOURCE_DIR "/tools/quickstart ") + option + " 2>/dev/null";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 2) << option;
   }
 }
 
