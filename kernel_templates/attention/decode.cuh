@@ -260,7 +260,7 @@ struct Decode {
         Store(place, column, value.x * factor, value.y * factor);
       }
       if (p.chunks > 1 && threadIdx.x % 16 == 0) {
-        p.partial_lse[PartialRow(place)] = sum > 0.0f ? base + Log2(sum) : kMinusInfinity;
+        p.partial_lse[PartialRow(place)] = sum > 0.0f ? base + Log2Approx(sum) : kMinusInfinity;
       }
     }
   }

@@ -5,7 +5,6 @@
 
 #include "attention/params.cuh"
 #include "device/base.cuh"
-#include "device/logarithm.cuh"
 #include "device/math.cuh"
 #include "device/warp.cuh"
 
@@ -115,7 +114,7 @@ struct SoftmaxState {
   }
   // log2 of the sum of exponentials; minus infinity for a row that saw nothing.
   __device__ __forceinline__ float LogSum2(int row, float scale) const {
-    return sum[row] > 0.0f ? Fma(max[row], scale, Log2(sum[row])) : kMinusInfinity;
+    return sum[row] > 0.0f ? Fma(max[row], scale, Log2Approx(sum[row])) : kMinusInfinity;
   }
 };
 
