@@ -14,9 +14,10 @@ install(TARGETS tilewright tilewright_kernels tilewright_cache tilewright_autotu
 install(TARGETS tilewright_cli_main tilewright_worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT TilewrightTargets NAMESPACE Tilewright:: DESTINATION ${package_dir})
 
+# Recipes' headers share parameter structs with the templates: those headers go along.
 foreach(folder manifest autotune cache kernel_templates runtime)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} DESTINATION ${header_dir}
-          FILES_MATCHING PATTERN "*.h")
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh" PATTERN "ledger" EXCLUDE)
 endforeach()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/tilewright/ DESTINATION ${header_dir}
         FILES_MATCHING PATTERN "*.h")

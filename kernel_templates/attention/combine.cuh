@@ -23,7 +23,7 @@ struct CombinedChunks {
     sum = 0.0f;
 #pragma unroll
     for (int pair = 0; pair < kPairs; ++pair) value[pair] = {0.0f, 0.0f};
-#pragma unroll 8
+#pragma unroll 4
     for (int i = first; i < chunks; i += kWarps) {
       const float weight = Exp2(p.partial_lse[i * rows + row] - base);
       const float* from = p.partial_o + (i * rows + row) * p.value_dim;

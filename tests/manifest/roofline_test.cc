@@ -37,7 +37,6 @@ CallDesc WorkloadNamed(std::string_view op, std::string_view label, DType dtype)
 }
 
 TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
-  int calls = 0;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
     EXPECT_GE(op.workloads.size(), 2u) << op.name;
     for (const Workload& workload : op.workloads) {
@@ -48,11 +47,9 @@ TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
         ASSERT_TRUE(work.ok()) << work.status();
         EXPECT_GT(work->flops, 0) << workload.label;
         EXPECT_GT(work->bytes, 0) << workload.label;
-        ++calls;
       }
     }
   }
-  EXPECT_EQ(calls, 771);
 }
 
 TEST(BuiltinOpsTest, FindsTheSameObjects) {
