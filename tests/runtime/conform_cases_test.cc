@@ -1,13 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "kernel_templates/embedded.h"
 #include "kernel_templates/recipe.h"
 #include "manifest/edge_cases.h"
 #include "manifest/reference.h"
+#include "manifest/status.h"
 #include "runtime/conform/call_identity.h"
 #include "runtime/conform/cases.h"
 #include "runtime/conform/compare.h"
@@ -88,7 +93,13 @@ __attribute__((noinline)) void DirtyStack(unsigned char value) {
 TEST(ConformCasesTest, LaunchesAreReproducible) {
   const DeviceProfile device = BuiltinDeviceProfile("h200").value();
   const TemplateSet templates = TemplateSet::Builtin();
-  const auto digest = [&](std::string_view file) { return templates.ClosureDigest(file); };
+  std::map<std::string, std::string, std::less<>> digests;
+  const auto digest = [&](std::string_view file) -> absl::StatusOr<std::string> {
+    const auto known = digests.find(file);
+    if (known != digests.end()) return known->second;
+    TW_ASSIGN_OR_RETURN(std::string made, templates.ClosureDigest(file));
+    return digests.emplace(file, std::move(made)).first->second;
+  };
   for (const OpSpec* op : OpsWithKernels()) {
     const std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(op->name);
     const auto cases = ConformCases(*op);
