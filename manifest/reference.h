@@ -44,11 +44,10 @@ struct ReferenceCall {
   std::span<const HostOperand> inputs;  // in the manifest's order
 };
 
-// Computes chosen elements of one output, or, at index output_count() + k, of the k-th mutated input
-// after the call, in float64 or exact integers. `elements` are linear
-// row-major indices into the output's shape; `values` has the same length. Sampling is what makes
-// large shapes checkable: a reference must not compute more rows than it is asked for. Pure and
-// thread-safe.
+// Computes chosen elements of one output, or, at index output_count() + k, of the k-th mutated
+// input after the call, in float64 or exact integers. `elements` are linear row-major indices into
+// the output's shape; `values` has the same length. Sampling is what makes large shapes checkable:
+// a reference must not compute more rows than it is asked for. Pure and thread-safe.
 using ReferenceFunction =
     std::function<absl::Status(const ReferenceCall&, int output, std::span<const int64_t> elements,
                                std::span<RefScalar> values)>;

@@ -40,8 +40,8 @@ void PrintRow(const LedgerRow& row) {
   std::cout << std::endl;
 }
 
-// Adds rows to the ledger file of their device and operator, under a root, each as it comes: what a run that is
-// killed has found so far is kept.
+// Adds rows to the ledger file of their device and operator, under a root, each as it comes: what a
+// run that is killed has found so far is kept.
 class LedgerFile {
  public:
   explicit LedgerFile(std::string root) : root_(std::move(root)) {}

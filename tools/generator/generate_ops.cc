@@ -169,7 +169,8 @@ absl::StatusOr<std::vector<OpSpec>> LoadOps(const std::vector<Input>& inputs) {
 absl::StatusOr<std::string> GenerateOps(const std::vector<Input>& inputs) {
   TW_ASSIGN_OR_RETURN(const std::vector<OpSpec> ops, LoadOps(inputs));
   std::string out =
-      Cat(kNotice, "#include <limits>\n\n#include \"manifest/builtin_table.h\"\n\nnamespace tilewright {\n",
+      Cat(kNotice,
+          "#include <limits>\n\n#include \"manifest/builtin_table.h\"\n\nnamespace tilewright {\n",
           "namespace {\n\n");
   for (const OpSpec& op : ops) {
     out += Cat("void Fill", op.name, "(OpSpec& op) {\n", ScalarFields(op), ListFields(op), "}\n\n");
