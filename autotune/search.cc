@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "autotune/near_tie.h"
 #include "autotune/statistics.h"
 #include "manifest/status.h"
 
@@ -18,43 +19,12 @@ constexpr size_t kFinalists = 4;
 constexpr int64_t kLaterWaves = 4;  // that share the half left after the first
 constexpr int kFinalDoublings = 4;  // of the finalists' samples while the choice is not clear
 constexpr double kClear = 6;  // standard errors that the widest gap must exceed the next one by
+constexpr double kBeyondLuck = 2;      // standard errors that a gain on the incumbent must exceed
 constexpr double kAcrossWaves = 0.08;  // times taken in different waves differ by drift, too
 constexpr double kHopeless = 1.5;      // corrected prediction over the best: not worth a try
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 bool IsOk(const Trial& trial) { return trial.status == CandidateStatus::kOk; }
-
-// Where near-ties end. A fixed limit would let machines disagree whenever a candidate sits on it;
-// so the limit goes into the widest gap between candidates, from half the noise to one and a half.
-struct NearTie {
-  double limit_us = 0;
-  double margin = 0;  // how much wider the gap is than the next one, as a fraction
-};
-NearTie FindNearTieLimit(std::vector<double> medians, double noise) {
-  if (medians.empty()) return {};
-  std::sort(medians.begin(), medians.end());
-  const double best = medians.front();
-  std::vector<double> points = {1 + noise / 2};
-  for (double median : medians) {
-    const double ratio = median / best;
-    if (ratio > points.front() && ratio < 1 + 1.5 * noise) points.push_back(ratio);
-  }
-  points.push_back(1 + 1.5 * noise);
-  double widest = 0;
-  double second = 0;
-  double limit = points.front();
-  for (size_t i = 1; i < points.size(); ++i) {
-    const double gap = points[i] - points[i - 1];
-    if (gap > widest) {
-      second = widest;
-      widest = gap;
-      limit = (points[i] + points[i - 1]) / 2;
-    } else {
-      second = std::max(second, gap);
-    }
-  }
-  return {best * limit, widest - second};
-}
 
 }  // namespace
 
@@ -76,6 +46,11 @@ Search::Search(std::vector<Candidate> candidates, std::vector<Trial> known, Eval
   });
   const auto same = [](const Entry& a, const Entry& b) { return a.text == b.text; };
   entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
+  const auto is_incumbent = [&](const Entry& e) {
+    return options_.incumbent == e.candidate.config;
+  };
+  const auto it = std::find_if(entries_.begin(), entries_.end(), is_incumbent);
+  incumbent_ = static_cast<size_t>(it - entries_.begin());
   Recall(known);
 }
 
@@ -112,8 +87,8 @@ void Search::Explore() {
   Indices hinted;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto& first = options_.first;
-    const bool hint =
-        std::find(first.begin(), first.end(), entries_[i].candidate.config) != first.end();
+    const bool hint = i == incumbent_ || std::find(first.begin(), first.end(),
+                                                   entries_[i].candidate.config) != first.end();
     if (hint && !entries_[i].tried) hinted.push_back(i);
   }
   if (!Cancelled() && !hinted.empty()) AdmitAndSample(hinted);
@@ -321,10 +296,37 @@ void Search::Race() {
     Report();
   }
   Narrow(contenders, margin);
-  if (!Cancelled()) MeasureFinalists(std::move(contenders));
+  if (contenders.empty() || Cancelled()) return;
+  MeasureFinalists(std::move(contenders));
+  if (!Cancelled()) Defend();
+}
+
+bool Search::HasIncumbent() const {
+  if (incumbent_ == entries_.size()) return false;
+  const Entry& entry = entries_[incumbent_];
+  return entry.tried && IsOk(entry.trial) && entry.trial.median_us > 0;
+}
+
+// The fastest finalist and the incumbent once more, alone: the samples that chose it favour it.
+void Search::Defend() {
+  const Entry* fastest = Fastest();
+  if (!HasIncumbent() || fastest == nullptr) return;
+  const auto challenger = static_cast<size_t>(fastest - entries_.data());
+  if (challenger == incumbent_) return;
+  const Indices both = Admit({challenger, incumbent_});
+  if (both.size() < 2 || Cancelled()) return;
+  Measure(both, 2 * options_.final_repeats, /*append=*/false);
+  const Trial& old = entries_[incumbent_].trial;
+  const double error =
+      std::hypot(MedianError(fastest->trial.samples_us), MedianError(old.samples_us));
+  const double limit = old.median_us * (1 - std::max(options_.noise / 2, kBeyondLuck * error));
+  is_defended_ = IsOk(old) && !(IsOk(fastest->trial) && fastest->trial.median_us < limit);
+  Report();
 }
 
 void Search::MeasureFinalists(Indices finalists) {
+  const bool missing = std::find(finalists.begin(), finalists.end(), incumbent_) == finalists.end();
+  if (HasIncumbent() && missing) finalists.push_back(incumbent_);
   finalists = Admit(finalists);
   if (finalists.empty() || Cancelled()) return;
   Measure(finalists, options_.final_repeats, /*append=*/false);
@@ -347,28 +349,31 @@ bool Search::TooCloseToCall(const Indices& finalists) const {
     const Trial& trial = entries_[i].trial;
     if (!IsOk(trial)) continue;
     medians.push_back(trial.median_us);
-    const double sigma =
-        (Quantile(trial.samples_us, 0.75) - Quantile(trial.samples_us, 0.25)) / 1.35;
-    const double count = std::max(1, trial.sample_count);
-    error = std::max(error, 1.25 * sigma / std::sqrt(count) / trial.median_us);
+    error = std::max(error, MedianError(trial.samples_us));
   }
   if (medians.size() < 2) return false;
   return FindNearTieLimit(std::move(medians), options_.noise).margin < kClear * error;
 }
 
 const Trial* Search::Winner() const {
+  const Entry* winner = is_defended_ ? &entries_[incumbent_] : Fastest();
+  return winner == nullptr ? nullptr : &winner->trial;
+}
+
+const Search::Entry* Search::Fastest() const {
   const bool any_settled = BestMedian(/*settled_only=*/true) < kNever;
-  std::vector<const Trial*> eligible;
+  std::vector<const Entry*> eligible;
   std::vector<double> medians;
   for (const Entry& entry : entries_) {
     if (!entry.tried || !IsOk(entry.trial) || !(entry.trial.median_us > 0)) continue;
     if (any_settled && !entry.settled) continue;
-    eligible.push_back(&entry.trial);
+    eligible.push_back(&entry);
     medians.push_back(entry.trial.median_us);
   }
   const double limit = FindNearTieLimit(std::move(medians), options_.noise).limit_us;
-  for (const Trial* trial : eligible) {
-    if (trial->median_us <= limit) return trial;
+  if (HasIncumbent() && entries_[incumbent_].trial.median_us <= limit) return &entries_[incumbent_];
+  for (const Entry* entry : eligible) {
+    if (entry->trial.median_us <= limit) return entry;
   }
   return nullptr;
 }

@@ -21,7 +21,8 @@ class Search {
   void Explore();
   void Race();
 
-  // The fastest, near-ties broken by rank; null where none is ok.
+  // The fastest, near-ties broken by rank, or the incumbent where that is as fast within noise;
+  // null where none is ok.
   const Trial* Winner() const;
   std::vector<Trial> Trials() const;  // everything admitted or known, by rank
   int64_t legal() const { return static_cast<int64_t>(entries_.size()); }
@@ -52,6 +53,9 @@ class Search {
   Indices Contenders() const;
   void Narrow(Indices& contenders, double margin) const;
   void MeasureFinalists(Indices finalists);
+  void Defend();
+  const Entry* Fastest() const;
+  bool HasIncumbent() const;
   bool TooCloseToCall(const Indices& finalists) const;
   double BestMedian(bool settled_only) const;
   bool Cancelled();
@@ -61,6 +65,8 @@ class Search {
   Evaluator& evaluator_;
   const TuneOptions& options_;
   ModelCorrection correction_;
+  size_t incumbent_;          // index of it; their number where there is none
+  bool is_defended_ = false;  // the incumbent met the fastest and was not slower beyond noise
   bool stopped_ = false;
 };
 

@@ -23,6 +23,13 @@ double Quantile(std::span<const double> samples, double fraction) {
   return QuantileOfSorted(sorted, fraction);
 }
 
+double MedianError(std::span<const double> samples) {
+  const double median = Quantile(samples, 0.5);
+  if (!(median > 0)) return 0;
+  const double sigma = (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / 1.35;
+  return 1.25 * sigma / std::sqrt(static_cast<double>(samples.size())) / median;
+}
+
 SampleSummary Summarize(std::span<const double> samples) {
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ struct TuneOptions {
   double stop_at_sol_fraction = 0.97;  // good enough
   double sol_us = 0;                   // 0: unknown
   std::vector<Config> first;           // hints: tried ahead of the model's ranking, if legal
+  // What is served untuned, if legal: always measured, in the final too. Another one wins only if
+  // it is faster by more than the noise when both are measured once more, side by side.
+  std::optional<Config> incumbent;
   // Called after each step: "12/40 measured, best 8.1 us (tile_m=128,...)".
   std::function<void(std::string_view)> progress;
   // Called whenever something new is known of a candidate, so that nothing is lost on a crash.
@@ -67,7 +71,8 @@ struct TuneResult {
 // A small space is admitted whole. Of a larger one, half of the allowance goes to the model's
 // favourites, the rest to the favourites of the model as corrected by what was measured. The
 // admitted ones run a successive-halving race (Karnin et al., "Almost optimal exploration in
-// multi-armed bandits"); the last few are measured together until the choice is clear.
+// multi-armed bandits"); the last few are measured together until the choice is clear. The fastest
+// of many noisy times is partly luck: so it meets the incumbent once more before it replaces it.
 //
 // `known` are trials of an earlier search. Those measured to the end, or rejected, are taken as
 // they are; so adding a candidate to a searched space measures that one only.

@@ -78,6 +78,7 @@ class Tuning {
       TW_RETURN_IF_ERROR(SelectVariant(recipe_, call_, device_).status());
       return Internal(call_.ToString(), ": no legal candidate");
     }
+    AddDefault();
     TW_ASSIGN_OR_RETURN(identity_, IdentifySpace(kernels_, recipe_, call_, device_));
     if (const auto sol = SpeedOfLightUs(call_, device_); sol.ok()) sol_us_ = *sol;
     const std::optional<WinnerRow> before = cache_.FindWinner(problem_.digest);
@@ -106,6 +107,18 @@ class Tuning {
       digest.Add(closure);
     }
     return closures_[key] = digest.Hex();
+  }
+
+  // What is served untuned, which need not be a point of the space.
+  void AddDefault() {
+    const auto variant = SelectVariant(recipe_, call_, device_);
+    if (!variant.ok()) return;
+    const Config config = (*variant)->Default(call_, device_);
+    options_.search.incumbent = config;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.config == config) return;
+    }
+    candidates_.push_back({config, (*variant)->PredictUs(call_, config, device_)});
   }
 
   // A winner of other templates, or of another space, is a hint.

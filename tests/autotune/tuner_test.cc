@@ -187,6 +187,81 @@ TEST(TunerTest, HintsAreTriedFirst) {
   EXPECT_EQ(order.front(), worst);
 }
 
+// Thirty configs, of which "x" == 7 is served untuned; the model likes that one least.
+struct Incumbency {
+  static constexpr int kServed = 7;
+  std::vector<Candidate> candidates;
+  TuneOptions options;
+  Incumbency() {
+    for (int i = 0; i < 30; ++i) {
+      candidates.push_back({Config{"v", {{"x", i}}}, i == kServed ? 99.0 : 10.0 + i % 5});
+    }
+    options.incumbent = candidates[kServed].config;
+    options.exhaustive_below = 30;
+  }
+};
+
+// Guards that tuning never makes a call slower: on a clock that scatters by 5 %, what is picked
+// over the untuned choice is faster in truth.
+TEST(TunerTest, NothingSlowerReplacesTheIncumbent) {
+  const Incumbency setup;
+  const auto truth = [](const Config& c) {
+    const int64_t x = c.Get("x");
+    return x == Incumbency::kServed ? 10.0 : 10.05 + 0.01 * static_cast<double>(x);
+  };
+  int misled = 0;
+  int kept = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SimulatedEvaluator evaluator(truth, seed, /*noise=*/0.05);
+    const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    kept += result->best.Get("x") == Incumbency::kServed;
+    SimulatedEvaluator same(truth, seed, /*noise=*/0.05);
+    const auto without = Tune(setup.candidates, {}, same, {});
+    ASSERT_TRUE(without.ok()) << without.status();
+    misled += without->best.Get("x") != Incumbency::kServed;
+  }
+  EXPECT_GE(kept, 99);
+  EXPECT_GE(misled, 50);  // without the rule: the case is hard
+}
+
+// Guards that the rule above does not keep what is clearly slower.
+TEST(TunerTest, SomethingFasterReplacesTheIncumbent) {
+  const Incumbency setup;
+  const auto truth = [](const Config& c) { return c.Get("x") == 3 ? 9.6 : 10.0; };
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SimulatedEvaluator evaluator(truth, seed);
+    const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->best.Get("x"), 3);
+  }
+}
+
+// Guards the final: the incumbent is measured beside the finalists and once more against the
+// fastest, however little the model or the first samples think of it, and a wrong one never wins.
+TEST(TunerTest, IncumbentIsMeasuredToTheEnd) {
+  Incumbency setup;
+  const auto truth = [](const Config& c) {
+    return c.Get("x") == Incumbency::kServed ? 15.0 : 10.0 + static_cast<double>(c.Get("x"));
+  };
+  SimulatedEvaluator evaluator(truth, 1);
+  setup.options.exhaustive_below = 0;
+  const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto served =
+      std::find_if(result->trials.begin(), result->trials.end(),
+                   [](const Trial& trial) { return trial.config.Get("x") == Incumbency::kServed; });
+  ASSERT_NE(served, result->trials.end());
+  EXPECT_EQ(served->sample_count, 2 * setup.options.final_repeats);
+  EXPECT_NEAR(served->median_us, 15, 0.5);
+
+  SimulatedEvaluator rejecting(truth, 1);
+  rejecting.Reject(*setup.options.incumbent, CandidateStatus::kWrong);
+  const auto other = Tune(setup.candidates, {}, rejecting, setup.options);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_NE(other->best.Get("x"), Incumbency::kServed);
+}
+
 // Guards the progress text that the CLI prints.
 TEST(TunerTest, ProgressNamesCountsAndBest) {
   SimulatedEvaluator evaluator(SmallTrue, 3);
