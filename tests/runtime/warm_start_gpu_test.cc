@@ -18,6 +18,10 @@ absl::Status CallFirstWorkload(Runtime& runtime, Driver& driver, const OpSpec& o
   TW_ASSIGN_OR_RETURN(const CallDesc call, WorkloadCall(op, workload, workload.dtypes.front()));
   std::vector<Tensor> tensors;
   for (const Operand& operand : call.operands) {
+    if (!operand.present) {
+      tensors.push_back(Tensor::Absent());
+      continue;
+    }
     const auto bytes = static_cast<size_t>(operand.desc.elements() * DTypeSize(operand.desc.dtype));
     TW_ASSIGN_OR_RETURN(void* const data, driver.Alloc(bytes));
     tensors.push_back({data, 0, operand.desc});
@@ -30,7 +34,9 @@ absl::Status CallFirstWorkload(Runtime& runtime, Driver& driver, const OpSpec& o
   const auto inputs = static_cast<size_t>(op.input_count());
   TW_RETURN_IF_ERROR(runtime.Call(op.name, all.first(inputs), all.subspan(inputs), params));
   TW_RETURN_IF_ERROR(driver.SynchronizeContext());
-  for (const Tensor& tensor : tensors) TW_RETURN_IF_ERROR(driver.Free(tensor.data));
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.is_absent()) TW_RETURN_IF_ERROR(driver.Free(tensor.data));
+  }
   return absl::OkStatus();
 }
 
