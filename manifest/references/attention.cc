@@ -182,7 +182,7 @@ double Softcap(const CallDesc& call) {
 }
 
 void SettleQueries(const InputRequest& request, std::span<const int> inputs) {
-  constexpr int64_t kSmall = int64_t{1} << 22;  // elements; special values are in small cases only
+  constexpr int64_t kSmall = int64_t{1} << 23;  // elements; special values are in edge cases only
   constexpr int64_t kLargest = int64_t{1} << 26;
   constexpr double kModerate = 8;
   if (request.use == InputUse::kTime) return;
