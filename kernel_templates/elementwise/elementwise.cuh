@@ -10,7 +10,7 @@
 //   kScalarMask        bit i: input i has one element for the whole vector; 0 where kVector == 1
 //   kRank, kWide       dims after collapsing; 64-bit index arithmetic
 //   kPersistent        a grid-stride loop over tiles
-//   kStreaming         loads and stores evict first
+//   kStreaming         evict first: 0 nothing, 1 loads and stores, 2 loads
 #ifndef TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_
 #define TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_
 
@@ -29,8 +29,10 @@ struct ElementwiseTraits {
   using Index = typename Params::Index;
   static constexpr int kVector = Config::kVector;
   static constexpr int kOutputBytes = kVector * static_cast<int>(sizeof(Output));
-  static constexpr CacheHint kHint =
-      Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
+  static constexpr CacheHint kLoadHint =
+      Config::kStreaming != 0 ? CacheHint::kStreaming : CacheHint::kDefault;
+  static constexpr CacheHint kStoreHint =
+      Config::kStreaming == 1 ? CacheHint::kStreaming : CacheHint::kDefault;
 
   static_assert(Functor::kInputs >= 1 && Functor::kInputs <= 4);
   static_assert(IsPowerOfTwo(kVector) && kOutputBytes <= 64);
@@ -51,6 +53,13 @@ struct HeldInput {
     const int at = kScalar ? 0 : i;
     return TypeTraits<T>::ToCompute(ElementFromBits<T>(
         PacketBits<sizeof(T)>(packets[at / kPacketElements], at % kPacketElements)));
+  }
+  // Word `w` of packet `k` of the vector.
+  __device__ __forceinline__ uint32_t Word(int k, int w) const {
+    if constexpr (!kScalar) return packets[k].words[w];
+    if constexpr (sizeof(T) == 8) return packets[0].words[w % 2];
+    constexpr uint32_t kCopies = sizeof(T) == 1 ? 0x01010101 : sizeof(T) == 2 ? 0x00010001 : 1;
+    return packets[0].words[0] * kCopies;
   }
   template <CacheHint kHint>
   __device__ __forceinline__ void Load(const void* origin, int64_t offset, long long) {
@@ -137,8 +146,8 @@ __device__ __forceinline__ void LoadInput(const typename ElementwiseTraits<Confi
         Config::kVector > 1 && !Packets::kScalar && !kIsCoordinate<typename Packets::T>;
     const int64_t offset = position.template Offset<(kDense ? decltype(packets.held)::kBytes : 0)>(
         p.input_stride[kInput]);
-    packets.held.template Load<ElementwiseTraits<Config>::kHint>(p.inputs[kInput], offset,
-                                                                 p.input_stride[kInput][0]);
+    packets.held.template Load<ElementwiseTraits<Config>::kLoadHint>(p.inputs[kInput], offset,
+                                                                     p.input_stride[kInput][0]);
   }
 }
 
@@ -183,6 +192,44 @@ __device__ __forceinline__ void Map(
   }
 }
 
+// Word `w` of packet `k` of the output, by a functor over words.
+template <class Config>
+__device__ __forceinline__ uint32_t
+MapWord(const typename Config::Functor& f,
+        const InputPackets<Config, Config::Functor::kInputs - 1>& packets, int k, int w) {
+  const uint32_t a = static_cast<const InputPackets<Config, 0>&>(packets).held.Word(k, w);
+  if constexpr (Config::Functor::kInputs == 1) {
+    return f.Word(a);
+  } else {
+    return f.Word(a, static_cast<const InputPackets<Config, 1>&>(packets).held.Word(k, w));
+  }
+}
+
+// The functor over a whole vector, stored.
+template <class Config>
+__device__ __forceinline__ void MapAndStore(
+    const typename Config::Functor& f,
+    const InputPackets<Config, Config::Functor::kInputs - 1>& packets, uint8_t* to) {
+  using Traits = ElementwiseTraits<Config>;
+  using Output = typename Traits::Output;
+  if constexpr (kMapsWords<typename Config::Functor>) {
+    constexpr int kPacketBytes = Min(Traits::kOutputBytes, 16);
+#pragma unroll
+    for (int k = 0; k < Traits::kOutputBytes / kPacketBytes; ++k) {
+      Packet<kPacketBytes> packet;
+#pragma unroll
+      for (int w = 0; w < Packet<kPacketBytes>::kWords; ++w) {
+        packet.words[w] = MapWord<Config>(f, packets, k, w);
+      }
+      StoreGlobal<kPacketBytes, Traits::kStoreHint>(to + k * kPacketBytes, packet);
+    }
+  } else {
+    ComputeType<Output> values[Traits::kVector];
+    Map<Config>(f, packets, values);
+    StoreVector<Output, Traits::kStoreHint>(to, values);
+  }
+}
+
 // One tile: vectors first, first + kThreads, ...
 template <class Config>
 __device__ __forceinline__ void Tile(const typename ElementwiseTraits<Config>::Params& p,
@@ -202,13 +249,10 @@ __device__ __forceinline__ void Tile(const typename ElementwiseTraits<Config>::P
   for (int u = 0; u < Config::kUnroll; ++u) {
     const typename Traits::Index index = first + u * Config::kThreads;
     if (index >= p.count) break;
-    ComputeType<typename Traits::Output> values[Traits::kVector];
-    Map<Config>(functor, packets[u], values);
     const Position<Config> position(p, index);
     const int64_t offset =
         position.template Offset<(Config::kVector > 1 ? Traits::kOutputBytes : 0)>(p.output_stride);
-    StoreVector<typename Traits::Output, Traits::kHint>(static_cast<uint8_t*>(p.output) + offset,
-                                                        values);
+    MapAndStore<Config>(functor, packets[u], static_cast<uint8_t*>(p.output) + offset);
   }
 }
 
@@ -240,15 +284,13 @@ template <class Config>
 __device__ __forceinline__ void Tail(const typename ElementwiseTraits<Config>::Params& p,
                                      const typename Config::Functor& functor) {
   using Traits = ElementwiseTraits<Config>;
-  using Output = typename Traits::Output;
   if (threadIdx.x >= p.tail) return;
   const int64_t element = static_cast<int64_t>(p.count) * Traits::kVector + threadIdx.x;
   InputPackets<TailConfig<Config>, Traits::Functor::kInputs - 1> packets;
   LoadTail<Config, Traits::Functor::kInputs - 1>(p, element, packets);
-  ComputeType<Output> value[1];
-  Map<TailConfig<Config>>(functor, packets, value);
-  StoreGlobal<sizeof(Output)>(static_cast<uint8_t*>(p.output) + element * sizeof(Output),
-                              Pack<Output, sizeof(Output)>(value));
+  MapAndStore<TailConfig<Config>>(
+      functor, packets,
+      static_cast<uint8_t*>(p.output) + element * sizeof(typename Traits::Output));
 }
 
 template <class Config>

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
@@ -87,6 +90,68 @@ TEST(OverlapTest, InPlaceIsExactOrRefused) {
   // Inputs may share memory with each other.
   const void* same_inputs[] = {memory, memory, memory + 16};
   EXPECT_TRUE(rules.Allowed(call, same_inputs));
+}
+
+// What an operator may write over: what PyTorch's methods that end in "_" do, for every operator
+// that has one (where the dtypes are the same), for sums in place, rotations and fused residuals;
+// nothing else. Operators are grouped by the inputs that their output may replace.
+TEST(OverlapTest, OperatorsRunInPlaceAsInPyTorch) {
+  const std::pair<std::string_view, std::vector<std::string_view>> groups[] = {
+      {"output=input", {"AbsFwdOp",         "BitwiseNotFwdOp", "CeilFwdOp",
+                        "ClampScalarFwdOp", "CosFwdOp",        "DropoutFwdOp",
+                        "EluFwdOp",         "ErfFwdOp",        "ExpFwdOp",
+                        "Expm1FwdOp",       "FloorFwdOp",      "GeluFwdOp",
+                        "HardsigmoidFwdOp", "HardswishFwdOp",  "HardtanhFwdOp",
+                        "LeakyReluFwdOp",   "Log1pFwdOp",      "LogFwdOp",
+                        "LogicalNotFwdOp",  "MaskedFillFwdOp", "MaskedFillScalarFwdOp",
+                        "MishFwdOp",        "NanToNumFwdOp",   "NegFwdOp",
+                        "PreluFwdOp",       "ReciprocalFwdOp", "ReluFwdOp",
+                        "RoundFwdOp",       "RsqrtFwdOp",      "SeluFwdOp",
+                        "SigmoidFwdOp",     "SignFwdOp",       "SiluFwdOp",
+                        "SinFwdOp",         "SoftplusFwdOp",   "SqrtFwdOp",
+                        "TanhFwdOp",        "TruncFwdOp"}},
+      {"output=input output=other",
+       {"AddFwdOp",        "BitwiseAndFwdOp",  "BitwiseOrFwdOp", "BitwiseXorFwdOp", "DivFwdOp",
+        "EqFwdOp",         "FloorDivideFwdOp", "GeFwdOp",        "GtFwdOp",         "LeFwdOp",
+        "LogicalAndFwdOp", "LogicalOrFwdOp",   "LtFwdOp",        "MaximumFwdOp",    "MinimumFwdOp",
+        "MulFwdOp",        "NeFwdOp",          "RemainderFwdOp", "SubFwdOp",        "WhereFwdOp"}},
+      {"output=input output=exponent", {"PowFwdOp"}},
+      {"output=input output=end", {"LerpFwdOp"}},
+      {"output=input output=end output=weight", {"LerpTensorFwdOp"}},
+      {"output=input output=min output=max", {"ClampFwdOp"}},
+      {"y=x", {"CumprodFwdOp", "CumsumFwdOp"}},
+      {"output=x",
+       {"RopeLlama31FwdOp", "RopeLongRopeFwdOp", "RopeNeoxFwdOp", "RopeNeoxPositionIdsFwdOp",
+        "RopeNonNeoxFwdOp", "RopeYarnFwdOp"}},
+      {"output=x residual_out=residual", {"FusedAddLayerNormFwdOp", "FusedAddRMSNormFwdOp"}}};
+  std::map<std::string, std::string> expected;
+  for (const auto& [pairs, ops] : groups) {
+    for (std::string_view op : ops) expected[std::string(op)] = pairs;
+  }
+  std::map<std::string, std::string> found;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    std::string pairs;
+    for (const auto& [output, input] : op.in_place) {
+      pairs += Cat(pairs.empty() ? "" : " ", output, "=", input);
+    }
+    if (!pairs.empty()) found[op.name] = pairs;
+  }
+  EXPECT_EQ(found, expected);
+}
+
+// A result of another dtype than its input never takes its place.
+TEST(OverlapTest, InPlaceNeedsTheSameDType) {
+  const OpSpec& op = *Manifest::FindBuiltin("EqFwdOp");
+  uint8_t memory[64] = {};
+  for (const auto& [dtype, allowed] : {std::pair{DType::kBool, true}, {DType::kInt8, false}}) {
+    std::vector<Operand> inputs(2);
+    for (Operand& input : inputs) input.desc = TensorDesc::Contiguous(dtype, {4, 4});
+    const CallDesc call = InferCall(op, inputs, {}).value();
+    const void* over_input[] = {memory, memory + 32, memory};
+    EXPECT_EQ(CheckOverlap(call, over_input).ok(), allowed) << DTypeName(dtype);
+    const void* over_other[] = {memory + 32, memory, memory};
+    EXPECT_EQ(CheckOverlap(call, over_other).ok(), allowed) << DTypeName(dtype);
+  }
 }
 
 TEST(OverlapTest, EmptyCallsNeverOverlap) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "manifest/op_spec.h"
 #include "tests/autotune/simulated_evaluator.h"
 
@@ -158,6 +160,27 @@ TEST_F(TuningTest, MissingWorkerIsNamed) {
   const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
   EXPECT_EQ(report.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("/nonexistent/worker"));
+}
+
+// Guards the promise to every operator that tuning never makes a call slower than it is untuned: on
+// the made-up machine, the default is measured with the last and replaced only by what is faster.
+TEST_F(TuningTest, NoOperatorGetsSlower) {
+  int replaced = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    recipe_ = MakeBuiltinRecipe(op.name);
+    if (recipe_ == nullptr) continue;
+    call_ = WorkloadCall(op, op.workloads.front(), op.workloads.front().dtypes.front()).value();
+    const auto report = TuneIt();
+    ASSERT_TRUE(report.ok()) << op.name << ": " << report.status();
+    const Config untuned = SelectVariant(*recipe_, call_, device_).value()->Default(call_, device_);
+    const Config winner = Config::FromJson(report->winner.config_json).value();
+    EXPECT_LE(TrueUs(winner), TrueUs(untuned)) << op.name << " " << report->winner.config_json;
+    EXPECT_TRUE(std::any_of(report->trials.begin(), report->trials.end(), [&](const Trial& trial) {
+      return trial.config == untuned && trial.sample_count >= TuneOptions().final_repeats;
+    })) << op.name;
+    replaced += winner == untuned ? 0 : 1;
+  }
+  EXPECT_GE(replaced, 60);
 }
 
 // Guards that every candidate is legal and its time modelled.
