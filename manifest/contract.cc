@@ -1,4 +1,4 @@
-// MakeCall, InferCall and WorkloadCall: an operator's contract, checked in the order in which the
+// MakeCall and InferCall: an operator's contract, checked in the order in which the
 // facts depend on each other: inputs, params, dtypes, patterns, rules, outputs.
 #include <algorithm>
 #include <charconv>
@@ -7,6 +7,7 @@
 #include "manifest/op_spec.h"
 #include "manifest/overlap.h"
 #include "manifest/param_check.h"
+#include "manifest/spec_check.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -17,12 +18,6 @@ std::string DTypeList(const std::vector<DType>& dtypes) {
   for (size_t i = 0; i < dtypes.size(); ++i) {
     text += Cat(i == 0 ? "" : i + 1 == dtypes.size() ? " or " : ", ", DTypeName(dtypes[i]));
   }
-  return text;
-}
-
-std::string TensorNames(const std::vector<TensorSpec>& specs) {
-  std::string text;
-  for (const TensorSpec& spec : specs) text += Cat(text.empty() ? "" : ", ", spec.name);
   return text;
 }
 
@@ -302,43 +297,6 @@ class CallBuilder {
   CallScope scope_;
 };
 
-// The dtype of input `index` where the leading input has `leading`: by same_as (another input, or a
-// dtype parameter that the workload gives), else its only dtype, else by the first combination that
-// has `leading` there.
-absl::StatusOr<DType> WorkloadDType(const OpSpec& op, const Workload& workload, size_t index,
-                                    DType leading) {
-  if (index == op.LeadingInput()) return leading;
-  const TensorSpec& spec = op.inputs[index];
-  for (size_t i = 0; i < index; ++i) {
-    if (op.inputs[i].name == spec.same_as) return WorkloadDType(op, workload, i, leading);
-  }
-  for (const auto& [name, value] : workload.params) {
-    if (name == spec.same_as && value.kind() == ParamValue::Kind::kDType) return value.as_dtype();
-  }
-  if (spec.dtypes.size() == 1) return spec.dtypes[0];
-  for (const std::vector<DType>& combo : op.dtype_combos) {
-    if (combo[op.LeadingInput()] == leading) return combo[index];
-  }
-  return InvalidArgument(op.name, ": input '", spec.name,
-                         "': its dtype does not follow from that of the leading input");
-}
-
-absl::Status CheckInputNames(const OpSpec& op, const Workload& workload) {
-  for (size_t i = 0; i < workload.input_shapes.size(); ++i) {
-    const std::string& name = workload.input_shapes[i].first;
-    const bool known = std::any_of(op.inputs.begin(), op.inputs.end(),
-                                   [&](const TensorSpec& spec) { return spec.name == name; });
-    if (!known) {
-      return InvalidArgument(op.name, ": no input '", name, "'; it has ", TensorNames(op.inputs));
-    }
-    for (size_t j = 0; j < i; ++j) {
-      if (workload.input_shapes[j].first != name) continue;
-      return InvalidArgument(op.name, ": input '", name, "' is given twice");
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<CallDesc> MakeCall(const OpSpec& op, std::span<const Operand> inputs,
@@ -357,29 +315,6 @@ absl::StatusOr<CallDesc> InferCall(const OpSpec& op, std::span<const Operand> in
   TW_RETURN_IF_ERROR(builder.TakeInputs(inputs, params));
   TW_RETURN_IF_ERROR(builder.InferOutputs(leading));
   return builder.Finish();
-}
-
-absl::StatusOr<CallDesc> WorkloadCall(const OpSpec& op, const Workload& workload, DType dtype) {
-  absl::InlinedVector<Operand, 8> inputs;
-  TW_RETURN_IF_ERROR(CheckInputNames(op, workload));
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const TensorSpec& spec = op.inputs[i];
-    Operand operand;
-    operand.present = false;
-    for (const auto& [name, shape] : workload.input_shapes) {
-      if (name != spec.name) continue;
-      operand.present = true;
-      operand.desc = TensorDesc::Contiguous(dtype, shape);
-    }
-    TW_ASSIGN_OR_RETURN(operand.desc.dtype, WorkloadDType(op, workload, i, dtype));
-    inputs.push_back(operand);
-  }
-  std::vector<NamedParam> params;
-  for (const auto& [name, value] : workload.params) params.push_back({name, value});
-  absl::StatusOr<CallDesc> call = InferCall(op, inputs, params, dtype);
-  if (call.ok() || workload.label.empty()) return call;
-  return InvalidArgument("workload '", workload.label, "' at ", DTypeName(dtype), ": ",
-                         call.status().message());
 }
 
 }  // namespace tilewright

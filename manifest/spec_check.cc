@@ -1,6 +1,7 @@
 #include "manifest/spec_check.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "manifest/call_scope.h"
@@ -242,5 +243,23 @@ class SpecChecker {
 }  // namespace
 
 std::optional<SpecProblem> CheckSpec(const OpSpec& op) { return SpecChecker(op).Run(); }
+
+absl::Status CheckDistinctNames(std::span<const OpSpec> ops) {
+  std::map<std::string_view, const OpSpec*> first;
+  std::string errors;
+  for (const OpSpec& op : ops) {
+    const auto [known, inserted] = first.emplace(op.name, &op);
+    if (inserted) continue;
+    errors += Cat(errors.empty() ? "" : "\n", op.file, ":", op.line, ": ", op.name,
+                  ": an entry of this name is at ", known->second->file, ":", known->second->line);
+  }
+  return errors.empty() ? absl::OkStatus() : InvalidArgument(errors);
+}
+
+std::string TensorNames(const std::vector<TensorSpec>& specs) {
+  std::string text;
+  for (const TensorSpec& spec : specs) text += Cat(text.empty() ? "" : ", ", spec.name);
+  return text;
+}
 
 }  // namespace tilewright

@@ -3,7 +3,9 @@
 #define TILEWRIGHT_MANIFEST_SPEC_CHECK_H_
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "manifest/op_spec.h"
 
@@ -18,6 +20,13 @@ struct SpecProblem {
 // The first thing that is inconsistent, or nothing: names that are missing, given twice or unknown,
 // wherever one field refers to another; expressions that use unknown names.
 std::optional<SpecProblem> CheckSpec(const OpSpec& op);
+
+// InvalidArgument with a line "file:line: op: ..." for each name that an entry before has, of the
+// same file or of another, telling where that one is.
+absl::Status CheckDistinctNames(std::span<const OpSpec> ops);
+
+// "a, b", for messages.
+std::string TensorNames(const std::vector<TensorSpec>& specs);
 
 }  // namespace tilewright
 

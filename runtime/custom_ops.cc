@@ -1,7 +1,10 @@
 #include "runtime/custom_ops.h"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "manifest/device_profile.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -26,7 +29,42 @@ absl::Status CheckWorkloads(const OpSpec& spec) {
   return absl::OkStatus();
 }
 
+// The template files of a call's kernels at their defaults, on every known device, by variant.
+std::set<std::pair<std::string_view, std::string>> TemplateFiles(const Recipe& recipe,
+                                                                 const CallDesc& call) {
+  std::set<std::pair<std::string_view, std::string>> files;
+  for (const DeviceProfile& device : BuiltinDeviceProfiles()) {
+    for (const Variant* variant : recipe.variants()) {
+      if (variant == nullptr || !variant->Serves(call, device).ok()) continue;
+      for (const KernelSpec& spec : variant->Kernels(call, variant->Default(call, device))) {
+        files.emplace(variant->name(), spec.template_file);
+      }
+    }
+  }
+  return files;
+}
+
 }  // namespace
+
+absl::Status CheckTemplates(std::span<const std::unique_ptr<OpEntry>> entries,
+                            const TemplateSet& templates) {
+  for (const std::unique_ptr<OpEntry>& entry : entries) {
+    const OpSpec& spec = entry->spec;
+    if (entry->recipe == nullptr) continue;
+    for (const Workload& workload : spec.workloads) {
+      for (const DType dtype : workload.dtypes) {
+        TW_ASSIGN_OR_RETURN(const CallDesc call, WorkloadCall(spec, workload, dtype));
+        for (const auto& [variant, file] : TemplateFiles(*entry->recipe, call)) {
+          const absl::Status status = templates.Closure(file).status();
+          if (status.ok()) continue;
+          return InvalidArgument(spec.file, ":", workload.line, ": ", spec.name, ": workload '",
+                                 workload.label, "': variant '", variant, "': ", status.message());
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::vector<std::unique_ptr<OpEntry>>> CustomOpEntries(const CustomOp& custom) {
   TW_ASSIGN_OR_RETURN(const Manifest manifest,

@@ -6,6 +6,7 @@
 
 #include "manifest/status.h"
 #include "runtime/call_check.h"
+#include "runtime/launch_rules.h"
 
 namespace tilewright {
 namespace {
@@ -24,15 +25,6 @@ class Pointers {
   std::array<const void*, kMaxOperands> pointers_;
   size_t count_ = 0;
 };
-
-bool HasWork(const CallDesc& call) {
-  for (size_t i = 0; i < call.operands.size(); ++i) {
-    const bool written = i >= call.op->inputs.size() || call.op->inputs[i].mutated;
-    const Operand& operand = call.operands[i];
-    if (written && operand.present && operand.desc.elements() > 0) return true;
-  }
-  return false;
-}
 
 }  // namespace
 

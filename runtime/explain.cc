@@ -2,6 +2,8 @@
 
 #include <array>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
@@ -25,6 +27,25 @@ absl::StatusOr<Explanation::Kernel> ExplainKernel(const KernelSpec& spec,
   return kernel;
 }
 
+// A description may be anyone's: it is checked as a call's tensors and params are.
+absl::StatusOr<CallDesc> Checked(const OpSpec& op, const CallDesc& call) {
+  const size_t operands = op.inputs.size() + op.outputs.size();
+  if (call.operands.size() != operands) {
+    return InvalidArgument(op.name, ": expected a call of ", operands, " operands, got ",
+                           call.operands.size());
+  }
+  if (call.params.size() != op.params.size()) {
+    return InvalidArgument(op.name, ": expected a call of ", op.params.size(), " parameters, got ",
+                           call.params.size());
+  }
+  std::vector<NamedParam> params;
+  for (size_t i = 0; i < op.params.size(); ++i) {
+    params.push_back({op.params[i].name, call.params[i]});
+  }
+  const std::span<const Operand> all(call.operands.data(), operands);
+  return MakeCall(op, all.first(op.inputs.size()), all.subspan(op.inputs.size()), params);
+}
+
 }  // namespace
 
 std::string_view SourceName(Source source) {
@@ -37,24 +58,30 @@ std::string_view QualityName(Quality quality) {
   return kNames[static_cast<size_t>(quality)];
 }
 
-absl::StatusOr<Explanation> ExplainCall(const OpEntry& op, const CallDesc& call,
+absl::StatusOr<Explanation> ExplainCall(const OpEntry& op, const CallDesc& described,
                                         const DeviceProfile& device, Planner& planner,
                                         Cache& cache) {
+  TW_ASSIGN_OR_RETURN(const CallDesc call, Checked(op.spec, described));
   if (op.recipe == nullptr) return FailedPrecondition(op.spec.name, ": has no kernels");
   TW_ASSIGN_OR_RETURN(const ProblemFields fields, DescribeProblem(op, call));
   const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device.Key());
-  TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
-                      planner.Choose(op, call, device, fields, problem));
-  const Choice& choice = choices.front();
   Explanation text;
   text.op = op.spec.name;
   text.call = call.ToString();
   text.problem_json = problem.problem_json;
   text.problem_key = problem.digest;
   text.device = problem.device;
+  text.launches = HasWork(call);
+  const absl::StatusOr<std::vector<Choice>> choices =
+      planner.Choose(op, call, device, fields, problem);
+  // What launches nothing needs no kernel that serves it.
+  if (!text.launches && absl::IsFailedPrecondition(choices.status())) return text;
+  TW_RETURN_IF_ERROR(choices.status());
+  const Choice& choice = choices->front();
   text.quality = choice.quality;
   text.neighbour_json = choice.neighbour_json;
   text.config = choice.config;
+  if (!text.launches) return text;
   text.predicted_us = choice.variant->PredictUs(call, choice.config, device);
   TW_ASSIGN_OR_RETURN(const BoundCall bound, choice.variant->Bind(call, choice.config, device));
   text.workspace_bytes = bound.workspace_bytes;

@@ -15,7 +15,8 @@ KernelStore::KernelStore(TemplateSet templates, Cache* cache, std::shared_ptr<Co
       templates_(std::make_shared<const TemplateSet>(std::move(templates))) {}
 
 absl::Status KernelStore::AddTemplates(
-    const std::vector<std::pair<std::string, std::string>>& files) {
+    const std::vector<std::pair<std::string, std::string>>& files,
+    const std::function<absl::Status(const TemplateSet&)>& check) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto extended = std::make_shared<TemplateSet>(*templates_);
   for (const auto& [path, text] : files) {
@@ -25,6 +26,7 @@ absl::Status KernelStore::AddTemplates(
     }
     extended->Add(path, text);
   }
+  TW_RETURN_IF_ERROR(check(*extended));
   templates_ = std::move(extended);
   return absl::OkStatus();
 }

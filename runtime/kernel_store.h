@@ -38,8 +38,10 @@ class KernelStore {
   KernelStore(TemplateSet templates, Cache* cache, std::shared_ptr<Compiler> compiler,
               KernelStoreOptions options = {});
 
-  // Adds templates of an embedder's. AlreadyExists where the path holds another text.
-  absl::Status AddTemplates(const std::vector<std::pair<std::string, std::string>>& files);
+  // Adds templates of an embedder's. AlreadyExists where the path holds another text; what `check`
+  // says of them together with those already here, of which nothing is then added.
+  absl::Status AddTemplates(const std::vector<std::pair<std::string, std::string>>& files,
+                            const std::function<absl::Status(const TemplateSet&)>& check);
 
   // Errors of TemplateSet::Closure.
   absl::StatusOr<KernelKey> Key(const KernelSpec& spec, std::string_view arch);

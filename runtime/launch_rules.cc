@@ -76,6 +76,15 @@ absl::Status CheckLaunches(const CallDesc& call, const BoundCall& bound, size_t 
 
 }  // namespace
 
+bool HasWork(const CallDesc& call) {
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    const bool written = i >= call.op->inputs.size() || call.op->inputs[i].mutated;
+    const Operand& operand = call.operands[i];
+    if (written && operand.present && operand.desc.elements() > 0) return true;
+  }
+  return false;
+}
+
 TensorMapShape MapShape(const TensorMapSlot& slot) {
   TensorMapShape shape;
   shape.data_type = TensorMapType(slot.dtype);

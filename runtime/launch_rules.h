@@ -15,6 +15,9 @@ namespace tilewright {
 inline constexpr size_t kMaxParamBytes = 4096;
 inline constexpr size_t kTensorMapBytes = 128;
 
+// Something that the call writes has elements; without, nothing is launched.
+bool HasWork(const CallDesc& call);
+
 // Internal where a launch breaks the contract of launch.h: no parameters or too many, a kernel (of
 // `kernels`) or an operand (of `operands`) out of range, a slot outside the parameters, an
 // unaligned tensor map, a grid beyond the limits.

@@ -125,6 +125,7 @@ class RuntimeImpl final : public Runtime {
     return dispatcher_.WorkspaceBytes({entry, inputs, outputs, params});
   }
   absl::StatusOr<Explanation> Explain(const CallDesc& call, const DeviceProfile& device) override {
+    if (call.op == nullptr) return InvalidArgument("Explain: expected an operator, got null");
     TW_ASSIGN_OR_RETURN(const OpEntry* entry, Entry(call.op->name));
     return ExplainCall(*entry, call, device, planner_, *cache_);
   }
@@ -136,7 +137,9 @@ class RuntimeImpl final : public Runtime {
         return absl::AlreadyExistsError(Cat("operator '", entry->spec.name, "' exists"));
       }
     }
-    TW_RETURN_IF_ERROR(kernels_.AddTemplates(op.templates));
+    TW_RETURN_IF_ERROR(kernels_.AddTemplates(op.templates, [&](const TemplateSet& templates) {
+      return CheckTemplates(entries, templates);
+    }));
     return ops_.Add(std::move(entries));
   }
 

@@ -105,6 +105,7 @@ struct Explanation {
   std::string problem_key;
   std::string device;
   Quality quality = Quality::kDefault;
+  bool launches = true;        // false: no launch, for nothing that is written has elements
   std::string neighbour_json;  // the tuned problem whose winner is used, for kNeighbour
   Config config;
   struct Kernel {
@@ -185,12 +186,14 @@ class Runtime {
                                                  std::span<const Tensor> outputs,
                                                  std::span<const NamedParam> params = {}) = 0;
 
-  // What `call` would run on `device`; compiles and loads nothing. Needs no GPU.
+  // What `call` would run on `device`; compiles and loads nothing. Needs no GPU. InvalidArgument
+  // for a call without an operator, or one that Call() would refuse.
   virtual absl::StatusOr<Explanation> Explain(const CallDesc& call,
                                               const DeviceProfile& device) = 0;
 
   // Adds operators of the embedder's own. AlreadyExists for a name that is taken; the entry is
-  // checked as `validate` checks it. Not to be called while other threads look up the same op.
+  // checked as `validate` checks it, and the templates that its workloads need must be there. Not
+  // to be called while other threads look up the same op.
   virtual absl::Status Register(CustomOp op) = 0;
 
   virtual RuntimeCounters Counters() const = 0;

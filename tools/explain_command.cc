@@ -29,8 +29,9 @@ Json ExplanationJson(const Explanation& e) {
             {"device", e.device},
             {"problem", JsonOfText(e.problem_json)},
             {"problem_key", e.problem_key},
+            {"launches", e.launches},
             {"quality", QualityName(e.quality)},
-            {"config", JsonOfText(e.config.ToJson())},
+            {"config", e.config.variant.empty() ? Json() : JsonOfText(e.config.ToJson())},
             {"rejected_variants", e.rejected_variants},
             {"workspace_bytes", e.workspace_bytes},
             {"predicted_us", e.predicted_us},
@@ -49,8 +50,12 @@ Json ExplanationJson(const Explanation& e) {
 
 void PrintExplanation(const Explanation& e) {
   std::cout << "call       " << e.call << "\ndevice     " << e.device << "\nproblem    "
-            << e.problem_json << "\n           key " << e.problem_key << "\nchoice     "
-            << QualityName(e.quality);
+            << e.problem_json << "\n           key " << e.problem_key << "\n";
+  if (!e.launches) {
+    std::cout << "no launch  what the call writes has no elements\n";
+    return;
+  }
+  std::cout << "choice     " << QualityName(e.quality);
   switch (e.quality) {
     case Quality::kWinner:
       std::cout << ": tuned for this problem";
@@ -124,8 +129,13 @@ void AddExplainCommand(CLI::App& app, CliContext& context) {
       AddCommand(app, context, "explain", "Say what a call would run, and why (runs nothing)",
                  [&context, args] { return RunExplain(context, *args); });
   command->add_option("OP", args->op, "Operator")->required();
-  command->add_option("SHAPE", args->shapes, "Input shapes, such as a=128x7168")->required();
-  command->add_option("--dtype", args->dtype, "Dtype of the leading input")->required();
+  command->add_option("SHAPE", args->shapes,
+                      "Input shapes, such as a=128x7168; x=() has no axes; ids=2048:int32 has a "
+                      "dtype that does not follow from --dtype");
+  command
+      ->add_option("--dtype", args->dtype,
+                   "Dtype of the leading input, or of the first output where there are no inputs")
+      ->required();
   command->add_option("--param", args->params, "Parameters, such as trans_b=true");
   args->device.AddOptions(*command);
   command->add_flag("--json", args->json, "Print JSON");

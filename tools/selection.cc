@@ -53,8 +53,9 @@ absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
 }  // namespace
 
 void CallSelection::AddOptions(CLI::App& command) {
-  command.add_option("--op", ops, "Only these operators");
-  command.add_option("--family", families, "Only these families");
+  command.add_option("--op", ops, "Only these operators, and those of --family");
+  command.add_option("--family", families,
+                     "Only the operators of these families, and those of --op");
   command.add_option("--shapes", shapes, "JSON lines of calls instead of the workloads")
       ->check(CLI::ExistingFile);
 }

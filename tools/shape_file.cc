@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "manifest/workload_call.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
 
@@ -96,8 +97,10 @@ absl::StatusOr<DType> DTypeOf(std::string_view name) {
 absl::Status CheckFields(const Json& line) {
   if (!line.is_object()) return InvalidArgument("expected a JSON object, got ", Shown(line));
   for (const auto& [field, value] : line.items()) {
-    if (field != "op" && field != "inputs" && field != "dtype" && field != "params") {
-      return InvalidArgument("unknown field '", field, "' (expected op, inputs, dtype, params)");
+    if (field != "op" && field != "inputs" && field != "dtype" && field != "dtypes" &&
+        field != "params") {
+      return InvalidArgument("unknown field '", field,
+                             "' (expected op, inputs, dtype, dtypes, params)");
     }
   }
   for (const char* field : {"op", "dtype"}) {
@@ -108,8 +111,10 @@ absl::Status CheckFields(const Json& line) {
   if (!line.contains("inputs") || !line["inputs"].is_object()) {
     return InvalidArgument("expected an object field 'inputs' of shapes by input name");
   }
-  if (line.contains("params") && !line["params"].is_object()) {
-    return InvalidArgument("expected an object for 'params'");
+  for (const char* field : {"params", "dtypes"}) {
+    if (line.contains(field) && !line[field].is_object()) {
+      return InvalidArgument("expected an object for '", field, "'");
+    }
   }
   return absl::OkStatus();
 }
@@ -130,8 +135,16 @@ absl::StatusOr<CallDesc> CallOfLine(const Json& line, std::span<const OpSpec* co
       workload.params.emplace_back(param, parsed);
     }
   }
+  std::vector<NamedDType> given;
+  if (line.contains("dtypes")) {
+    for (const auto& [input, value] : line["dtypes"].items()) {
+      if (!value.is_string()) return InvalidArgument("expected a dtype for '", input, "'");
+      TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(value.get<std::string>()));
+      given.emplace_back(input, dtype);
+    }
+  }
   TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(line["dtype"].get<std::string>()));
-  return WorkloadCall(*op, workload, dtype);
+  return WorkloadCall(*op, workload, dtype, given);
 }
 
 // "128x7168", or "()" for rank 0.
@@ -204,10 +217,16 @@ absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
                                             std::string_view dtype,
                                             const std::vector<std::string>& params) {
   Workload workload;
+  std::vector<NamedDType> given;
   for (const std::string& shape : shapes) {
     TW_ASSIGN_OR_RETURN(const auto argument, SplitArgument(shape));
-    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOfText(argument.second, argument.first));
+    const size_t colon = argument.second.find(':');
+    TW_ASSIGN_OR_RETURN(const Dims dims,
+                        DimsOfText(argument.second.substr(0, colon), argument.first));
     workload.input_shapes.emplace_back(argument.first, dims);
+    if (colon == std::string::npos) continue;
+    TW_ASSIGN_OR_RETURN(const DType given_dtype, DTypeOf(argument.second.substr(colon + 1)));
+    given.emplace_back(argument.first, given_dtype);
   }
   for (const std::string& param : params) {
     TW_ASSIGN_OR_RETURN(const auto argument, SplitArgument(param));
@@ -217,7 +236,7 @@ absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
     workload.params.emplace_back(argument.first, value);
   }
   TW_ASSIGN_OR_RETURN(const DType parsed, DTypeOf(dtype));
-  return WorkloadCall(op, workload, parsed);
+  return WorkloadCall(op, workload, parsed, given);
 }
 
 absl::StatusOr<std::vector<NamedCall>> WorkloadCalls(const OpSpec& op) {

@@ -22,15 +22,17 @@ struct NamedCall {
 // Reads a shape file. Each line is a JSON object,
 //   {"op": "GemmFwdOp", "inputs": {"a": [128, 7168], "b": [2112, 7168]}, "dtype": "bfloat16",
 //    "params": {"trans_b": true}}
-// where "dtype" is that of the leading input (the others follow the manifest) and "params" may be
-// absent; empty lines and lines that start with # are skipped. InvalidArgument reads
-// "file:line: what"; NotFound where the file cannot be read.
+// where "dtype" is that of the leading input, or of the first output of an operator without inputs.
+// The others follow the manifest, save those that "dtypes": {"position_ids": "int32"} names.
+// "dtypes" and "params" may be absent; empty lines and lines that start with # are skipped.
+// InvalidArgument reads "file:line: what"; NotFound where the file cannot be read.
 absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,
                                                      std::span<const OpSpec* const> ops);
 absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std::string_view name,
                                                       std::span<const OpSpec* const> ops);
 
-// A call from arguments such as "a=128x7168" (rank 0: "a=()") and "trans_b=true".
+// A call from arguments such as "a=128x7168" (rank 0: "a=()"; with a dtype of its own:
+// "position_ids=2048:int32") and "trans_b=true".
 absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
                                             const std::vector<std::string>& shapes,
                                             std::string_view dtype,

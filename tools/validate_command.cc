@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "manifest/spec_check.h"
 #include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "tools/cli.h"
@@ -27,7 +28,8 @@ struct ValidateArgs {
   bool json = false;
 };
 
-// The entries of the files, or the built-in ones. A file that does not parse is a finding of L0.
+// The entries of the files, or the built-in ones. A file that does not parse is a
+// finding of L0, and so is a name that several entries have.
 std::vector<OpSpec> Entries(const ValidateArgs& args, std::vector<std::string>& schema_errors) {
   if (args.files.empty()) return Manifest::BuiltinOps();
   std::vector<OpSpec> entries;
@@ -40,6 +42,9 @@ std::vector<OpSpec> Entries(const ValidateArgs& args, std::vector<std::string>& 
       continue;
     }
     entries.insert(entries.end(), manifest->ops().begin(), manifest->ops().end());
+  }
+  if (const absl::Status status = CheckDistinctNames(entries); !status.ok()) {
+    schema_errors.push_back(MessageOf(status) + " [L0]");
   }
   return entries;
 }

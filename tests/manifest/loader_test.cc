@@ -6,6 +6,7 @@
 #include <string>
 
 #include "manifest/op_spec.h"
+#include "manifest/spec_check.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -94,6 +95,17 @@ TEST(LoaderTest, DuplicateKeysAreErrorsAtEveryLevel) {
             "f.yaml:17: duplicate key 'x'; the first is at line 17");
   EXPECT_EQ(ErrorOf(Replaced("label: two", "label: two, 'label': three")),
             "f.yaml:18: duplicate key 'label'; the first is at line 18");
+}
+
+// Guards: an operator that two files declare is named with the file and line of both.
+TEST(LoaderTest, NamesAreDistinctAcrossFiles) {
+  std::vector<OpSpec> ops = Manifest::FromYaml(kEntry, "a.yaml").value().ops();
+  const std::vector<OpSpec> more = Manifest::FromYaml(Cat("\n", kEntry), "b.yaml").value().ops();
+  EXPECT_TRUE(CheckDistinctNames(ops).ok());
+  ops.insert(ops.end(), more.begin(), more.end());
+  const absl::Status status = CheckDistinctNames(ops);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Cat(status.message()), "b.yaml:2: NegFwdOp: an entry of this name is at a.yaml:1");
 }
 
 TEST(LoaderTest, WrongRootsAreErrors) {

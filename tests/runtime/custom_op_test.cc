@@ -54,6 +54,61 @@ TEST_F(CustomOpTest, ExplainTellsWithoutBuilding) {
   EXPECT_EQ(after.kernels[0].registers, 16);
 }
 
+// Guards: a call that launches nothing is explained as such, like Call() answers it, even where no
+// kernel would serve it; an incomplete call is refused.
+TEST_F(CustomOpTest, ExplainWithoutALaunch) {
+  Open();
+  const DeviceProfile device = runtime_->Device(0).value();
+  EXPECT_TRUE(ExplainScale(8).launches);
+  EXPECT_FALSE(ExplainScale(0).launches);
+  EXPECT_TRUE(ExplainScale(0).kernels.empty());
+  Operand x;
+  x.desc = TensorDesc::Contiguous(DType::kFloat32, {5, 2147483649, 0});
+  const CallDesc call = InferCall(*runtime_->Spec("CumprodFwdOp"), {&x, 1}, {}).value();
+  const absl::StatusOr<Explanation> empty = runtime_->Explain(call, device);
+  ASSERT_TRUE(empty.ok()) << empty.status();
+  EXPECT_FALSE(empty->launches);
+  EXPECT_TRUE(empty->kernels.empty());
+  const absl::Status no_op = runtime_->Explain(CallDesc{}, device).status();
+  EXPECT_EQ(no_op.code(), absl::StatusCode::kInvalidArgument);
+  CallDesc incomplete = ScaleCall(8);
+  incomplete.operands.pop_back();
+  const absl::Status operands = runtime_->Explain(incomplete, device).status();
+  EXPECT_EQ(operands.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(operands.message()),
+              ::testing::HasSubstr("ScaleTestOp: expected a call of 2 operands, got 1"));
+  CallDesc without = ScaleCall(8);
+  without.params.clear();
+  EXPECT_EQ(runtime_->Explain(without, device).status().code(), absl::StatusCode::kInvalidArgument);
+  CallDesc misshapen = ScaleCall(8);
+  misshapen.operands[1].desc.shape = {8, 63};
+  const absl::Status shape = runtime_->Explain(misshapen, device).status();
+  EXPECT_EQ(shape.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(shape.message()),
+              ::testing::HasSubstr("'output': expected shape (8, 64), got (8, 63)"));
+}
+
+// Guards: operators without inputs and inputs without axes are explained in full.
+TEST_F(CustomOpTest, ExplainWithoutInputsOrAxes) {
+  Open();
+  const DeviceProfile device = BuiltinDeviceProfile("h200").value();
+  for (const std::string_view op : {"AlibiFwdOp", "SinusoidalFwdOp"}) {
+    const OpSpec& spec = *runtime_->Spec(op);
+    const CallDesc call =
+        WorkloadCall(spec, spec.workloads[0], spec.workloads[0].dtypes[0]).value();
+    const absl::StatusOr<Explanation> explained = runtime_->Explain(call, device);
+    ASSERT_TRUE(explained.ok()) << explained.status();
+    EXPECT_TRUE(explained->launches);
+    EXPECT_EQ(explained->kernels.size(), 1u) << op;
+    EXPECT_GT(explained->sol_us, 0) << op;
+  }
+  Operand scalar;
+  scalar.desc = TensorDesc::Contiguous(DType::kFloat32, {});
+  const Operand both[] = {scalar, scalar};
+  const CallDesc add = InferCall(*runtime_->Spec("AddFwdOp"), both, {}).value();
+  EXPECT_EQ(runtime_->Explain(add, device).value().kernels.size(), 1u);
+}
+
 // Guards: a roofline that names a C++ formula is what that formula says, of the embedder's own; one
 // that nobody defines, or that gives no work, is refused.
 TEST_F(CustomOpTest, RooflineFormulas) {
@@ -77,6 +132,29 @@ TEST_F(CustomOpTest, RooflineFormulas) {
   CustomOp idle = ScaleAndSumOps();
   idle.roofline = [](std::string_view) { return [](const CallDesc&) { return Work{0, 1}; }; };
   EXPECT_THAT(refusal(idle), ::testing::HasSubstr("expected finite flops and bytes above 0"));
+}
+
+// Guards: a template that is missing, or includes one that is, is named when the op is registered,
+// not at the first call; nothing of the op stays, so that it can be registered once it is whole.
+TEST_F(CustomOpTest, MissingTemplateIsRefused) {
+  auto runtime = Runtime::Open(Options()).value();
+  CustomOp without = ScaleAndSumOps();
+  without.templates.erase(without.templates.begin());
+  const absl::Status missing = runtime->Register(without);
+  EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(missing.message()),
+              ::testing::MatchesRegex("custom.yaml:[0-9]+: ScaleTestOp: workload 'small': variant "
+                                      "'scale': no template 'test/scale.cuh'"));
+  CustomOp includes = ScaleAndSumOps();
+  includes.templates[1].second.insert(0, "#include \"test/none.cuh\"\n");
+  const absl::Status included = runtime->Register(includes);
+  EXPECT_EQ(included.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      std::string(included.message()),
+      ::testing::HasSubstr("SumTestOp: workload 'small': variant 'sum': template "
+                           "'test/sum.cuh' includes 'test/none.cuh', which does not exist"));
+  EXPECT_EQ(runtime->Spec("ScaleTestOp"), nullptr);
+  EXPECT_TRUE(runtime->Register(ScaleAndSumOps()).ok());
 }
 
 // Guards: a broken entry is refused with file, line, op and field, and leaves nothing behind.

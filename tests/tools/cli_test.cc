@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -140,6 +141,31 @@ TEST(CliTest, ValidateFindsWhatIsBroken) {
   EXPECT_THAT(report["findings"][0]["text"].get<std::string>(), HasSubstr(file + ":3"));
 }
 
+// Guards: an operator that two files declare is a finding that names both places.
+TEST(CliTest, ValidateFindsNamesInTwoFiles) {
+  const CliSandbox sandbox;
+  const std::string entry = R"(TwiceFwdOp:
+  family: test
+  reference: torch.neg
+  source: here
+  status: spec-only
+  signature:
+    inputs: {x: {dtype: [float16], shape: '[M]'}}
+    outputs: {y: {dtype: same_as(x), shape: x.shape}}
+  roofline: {flops: M, bytes: 2 * M * elem_bytes}
+  workloads:
+    - {label: one, inputs: {x: [2]}, dtypes: [float16]}
+    - {label: two, inputs: {x: [4]}, dtypes: [float16]}
+)";
+  const std::string first = sandbox.Write("first.yaml", entry);
+  const std::string second = sandbox.Write("second.yaml", "# again\n" + entry);
+  EXPECT_EQ(sandbox.Run({"validate", first}).code, 0);
+  const CliResult both = sandbox.Run({"validate", first, second});
+  EXPECT_EQ(both.code, 1);
+  EXPECT_THAT(both.out, HasSubstr(second + ":2: TwiceFwdOp: an entry of this name is at " + first +
+                                  ":1 [L0]"));
+}
+
 // What is wrong with the cache is said once by the commands that plan with it.
 TEST(CliTest, CoverageWarnsOnce) {
   const CliSandbox sandbox;
@@ -196,48 +222,6 @@ TEST(CliTest, CheckOfADamagedCacheIsAFinding) {
   EXPECT_THAT(first.out, HasSubstr("1 problems"));
   EXPECT_TRUE(std::filesystem::exists(cache + ".corrupt-1"));
   EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
-}
-
-// A wrong line of a shape file is named by file and line.
-TEST(CliTest, ShapeFileErrorsNameTheLine) {
-  const CliSandbox sandbox;
-  const std::string good =
-      R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"{\"op\":", "not JSON"},
-      {"[1]", "expected a JSON object"},
-      {R"({"op":"AddFwdOp","inputs":{"input":[8]},"dtype":"float32","shape":1})", "shape"},
-      {R"({"op":"AddFwdOp","inputs":{"input":[8],"input":[9],"other":[9]},"dtype":"float32"})",
-       "'input' is given twice"},
-      {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8],"third":[8]},"dtype":"float32"})",
-       "no input 'third'"},
-      {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[18446744073709551615]},"dtype":"int8"})",
-       "expected a list of integers"},
-      {R"({"op":"NoSuchOp","inputs":{"input":[8]},"dtype":"float32"})", "NoSuchOp"},
-      {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[7]},"dtype":"float32"})", "AddFwdOp"},
-      {R"({"op":"AddFwdOp","inputs":{"input":["8"],"other":[8]},"dtype":"float32"})", "input"},
-  };
-  for (const auto& [line, expected] : cases) {
-    const std::string file =
-        sandbox.Write("shapes.jsonl", "# a comment\n" + good + "\n" + line + "\n");
-    const CliResult result = sandbox.Run({"warm", "--arch", "sm_90a", "--shapes", file});
-    EXPECT_EQ(result.code, 2) << line << result.out;
-    EXPECT_THAT(result.err, HasSubstr(file + ":3: ")) << line;
-    EXPECT_THAT(result.err, HasSubstr(expected)) << line;
-  }
-}
-
-// Guards: a NUL byte does not end a line early, unseen.
-TEST(CliTest, ShapeFileWithANulByte) {
-  const CliSandbox sandbox;
-  const std::string line =
-      R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
-  for (const std::string& bad : {line + std::string(1, '\0') + "{}", '#' + std::string(1, '\0')}) {
-    const std::string file = sandbox.Write("shapes.jsonl", line + "\n" + bad + "\n");
-    const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
-    EXPECT_EQ(result.code, 2) << result.out;
-    EXPECT_THAT(result.err, HasSubstr(file + ":2: expected text, got a NUL byte"));
-  }
 }
 
 // Guards: without a cache file every kernel is listed as missing, not an error in its stead.

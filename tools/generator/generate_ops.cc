@@ -2,8 +2,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
 
+#include "manifest/spec_check.h"
 #include "manifest/status.h"
 #include "tools/generator/generate.h"
 
@@ -153,16 +153,11 @@ std::string ParamValueText(const ParamValue& value) {
 
 absl::StatusOr<std::vector<OpSpec>> LoadOps(const std::vector<Input>& inputs) {
   std::vector<OpSpec> ops;
-  std::set<std::string> names;
   for (const Input& input : inputs) {
     TW_ASSIGN_OR_RETURN(const Manifest manifest, Manifest::FromYaml(input.text, input.path));
-    for (const OpSpec& op : manifest.ops()) {
-      if (!names.insert(op.name).second) {
-        return InvalidArgument(op.file, ":", op.line, ": ", op.name, " is in another file too");
-      }
-      ops.push_back(op);
-    }
+    ops.insert(ops.end(), manifest.ops().begin(), manifest.ops().end());
   }
+  TW_RETURN_IF_ERROR(CheckDistinctNames(ops));
   return ops;
 }
 
