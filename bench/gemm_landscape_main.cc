@@ -1,18 +1,19 @@
 // Times many configurations of matrix products beside cuBLASLt, all in one run.
 //
 //   tilewright_gemm_landscape SHAPES [--configs FILE | --space | --top N] [--repeats N]
-//   [--read-flush]
+//   [--fill-flush]
 //
 // A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
 // of the variants that serve a shape are timed; --space times every legal configuration, --top also
-// the N that the model predicts fastest of these, --configs those of a file, where they are legal:
-// a line is a shape's label, or *, and JSON. L2 is flushed by a fill, which leaves it full of lines
-// to write back, or with --read-flush by reads. CSV on standard output.
+// those of the N kernels that the model predicts fastest, --configs those of a file, where they are
+// legal: a line is a shape's label, or *, and JSON. L2 is emptied by reads, or with --fill-flush by
+// a fill, which leaves it full of lines to write back. CSV on standard output.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ struct Options {
   std::string configs;
   bool space = false;
   size_t top = 0;
-  bool read_flush = false;
+  bool fill_flush = false;
   int repeats = 7;
 };
 
@@ -77,46 +78,56 @@ absl::StatusOr<LabelledConfigs> ReadConfigs(const std::string& path) {
   return configs;
 }
 
-// The legal points of the space, by predicted time; all, or the first ones.
-std::vector<Config> Ranked(const Variant& variant, const CallDesc& call,
-                           const DeviceProfile& device, const Options& options) {
+// The legal points of all spaces, by predicted time; all, or the first of each of `top` kernels.
+std::vector<Config> Ranked(const GemmChecker& checker, const CallDesc& call,
+                           const Options& options) {
   std::vector<std::pair<double, Config>> legal;
-  const TuningSpace space = variant.Space(call, device);
-  for (int64_t i = 0; i < space.size(); ++i) {
-    Config config = space.At(i);
-    if (!variant.Legal(call, config, device).ok()) continue;
-    const double us = variant.PredictUs(call, config, device);
-    legal.emplace_back(us, std::move(config));
+  for (const Variant* variant : checker.variants()) {
+    if (!variant->Serves(call, checker.device()).ok()) continue;
+    const TuningSpace space = variant->Space(call, checker.device());
+    for (int64_t i = 0; i < space.size(); ++i) {
+      Config config = space.At(i);
+      if (!variant->Legal(call, config, checker.device()).ok()) continue;
+      const double us = variant->PredictUs(call, config, checker.device());
+      legal.emplace_back(us, std::move(config));
+    }
   }
   std::stable_sort(legal.begin(), legal.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (options.top > 0 && legal.size() > options.top) legal.resize(options.top);
   std::vector<Config> configs;
-  for (auto& [us, config] : legal) configs.push_back(std::move(config));
+  std::set<std::string> kernels;
+  for (auto& [us, config] : legal) {
+    if (options.top > 0) {
+      if (configs.size() == options.top) break;
+      const Variant& variant = *checker.Find(config);
+      if (!kernels.insert(variant.Kernels(call, config)[0].Instantiation()).second) continue;
+    }
+    configs.push_back(std::move(config));
+  }
   return configs;
 }
 
 std::vector<Config> Candidates(const GemmChecker& checker, const Shape& shape,
                                const Options& options, const LabelledConfigs& listed) {
   const CallDesc call = shape.gemm.Call();
-  std::vector<Config> candidates;
+  std::vector<Config> points;
   for (const Variant* variant : checker.variants()) {
     if (!variant->Serves(call, checker.device()).ok()) continue;
-    std::vector<Config> points = {variant->Default(call, checker.device())};
-    if (options.space || options.top > 0) {
-      for (Config& config : Ranked(*variant, call, checker.device(), options)) {
-        points.push_back(std::move(config));
-      }
-    }
-    for (const auto& [label, config] : listed) {
-      const bool meant = label == "*" || label == shape.label;
-      if (meant && config.variant == variant->name()) points.push_back(config);
-    }
-    for (Config& config : points) {
-      if (!variant->Legal(call, config, checker.device()).ok()) continue;
-      if (std::find(candidates.begin(), candidates.end(), config) != candidates.end()) continue;
-      candidates.push_back(std::move(config));
-    }
+    points.push_back(variant->Default(call, checker.device()));
+  }
+  if (options.space || options.top > 0) {
+    for (Config& config : Ranked(checker, call, options)) points.push_back(std::move(config));
+  }
+  for (const auto& [label, config] : listed) {
+    if (label == "*" || label == shape.label) points.push_back(config);
+  }
+  std::vector<Config> candidates;
+  for (Config& config : points) {
+    const Variant* const variant = checker.Find(config);
+    if (variant == nullptr || !variant->Serves(call, checker.device()).ok()) continue;
+    if (!variant->Legal(call, config, checker.device()).ok()) continue;
+    if (std::find(candidates.begin(), candidates.end(), config) != candidates.end()) continue;
+    candidates.push_back(std::move(config));
   }
   return candidates;
 }
@@ -150,9 +161,8 @@ class Bench {
     Driver& driver = checker_.driver();
     TW_ASSIGN_OR_RETURN(workspace_, driver.Alloc(kCublasLtWorkspaceBytes));
     TW_ASSIGN_OR_RETURN(flush_, driver.Alloc(kFlushBytes));
-    TW_RETURN_IF_ERROR(driver.Fill32(flush_, 0x3f800000, kFlushBytes / 4, checker_.stream()));
     TimerOptions timing;
-    timing.flush_l2 = !options_.read_flush;
+    timing.flush_l2 = !options_.fill_flush;
     timing.warmup = 1;
     TW_ASSIGN_OR_RETURN(timer_, KernelTimer::Create(driver, 0, checker_.stream(), timing));
     std::cerr << "timing by " << TimingMethodName(timer_->method()) << "\n";
@@ -192,8 +202,10 @@ class Bench {
  private:
   void Add(std::function<absl::Status(int)> launch) {
     TimedWork work;
-    if (options_.read_flush) {
-      work.prepare = [this](int) { return checker_.Read(flush_, kFlushBytes); };
+    if (options_.fill_flush) {
+      work.prepare = [this](int) {
+        return checker_.driver().Fill32(flush_, 0x3f800000, kFlushBytes / 4, checker_.stream());
+      };
     }
     work.launch = std::move(launch);
     works_.push_back(std::move(work));
@@ -266,8 +278,8 @@ int main(int argc, char** argv) {
       options.space = true;
     } else if (argument == "--top" && i + 1 < argc) {
       options.top = static_cast<size_t>(std::max(1, std::atoi(argv[++i])));
-    } else if (argument == "--read-flush") {
-      options.read_flush = true;
+    } else if (argument == "--fill-flush") {
+      options.fill_flush = true;
     } else if (argument == "--configs" && i + 1 < argc) {
       options.configs = argv[++i];
     } else if (argument == "--repeats" && i + 1 < argc) {
@@ -278,7 +290,7 @@ int main(int argc, char** argv) {
   }
   if (options.shapes.empty()) {
     std::cerr << "usage: " << argv[0]
-              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--read-flush]\n";
+              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--fill-flush]\n";
     return 2;
   }
   const absl::Status status = tilewright::Main(options);

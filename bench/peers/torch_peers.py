@@ -63,39 +63,48 @@ def device_events(run):
 
 
 class Timer:
-    """Times calls one by one; the fill that flushes the L2 cache stands between them."""
+    """Times calls one by one, each with a cold L2 cache, emptied as the other programs do: by reading
+    a larger buffer, which leaves nothing to write back. A fill of one element marks where the
+    reading begins and where it ends."""
 
     def __init__(self, repeats):
         self.repeats = repeats
-        self.flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
-        self.flush.fill_(1)
-        device_events(lambda: self.flush.fill_(1))  # the profiler's own start
-        self.separators = {name for name, _ in device_events(lambda: self.flush.fill_(1))}
-        if len(self.separators) != 1:
-            raise RuntimeError(f"expected one kernel for the flush, got {self.separators}")
+        self.clean = torch.ones(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
+        self.mark = torch.empty(1, dtype=torch.uint8, device="cuda")
+        self.flush()
+        device_events(self.flush)  # the profiler's own start
+        self.marks = {name for name, _ in device_events(lambda: self.mark.fill_(1))}
+        if len(self.marks) != 1:
+            raise RuntimeError(f"expected one kernel for the mark, got {self.marks}")
+
+    def flush(self):
+        self.mark.fill_(1)
+        self.clean.max()
+        self.mark.fill_(1)
 
     def call_times(self, run):
         """Summed kernel time of each call, in microseconds, sorted."""
         for _ in range(WARM_UPS):
-            self.flush.fill_(1)
+            self.flush()
             run()
         torch.cuda.synchronize()
 
         def all_calls():
             for _ in range(self.repeats):
-                self.flush.fill_(1)
+                self.flush()
                 run()
 
-        times = []
+        marks = 0
+        times = [0.0] * self.repeats
         for name, microseconds in device_events(all_calls):
-            if name in self.separators:
-                times.append(0.0)
-            elif not times:
+            if name in self.marks:
+                marks += 1
+            elif marks == 0:
                 raise RuntimeError(f"{name} ran before the first flush")
-            else:
-                times[-1] += microseconds
-        if len(times) != self.repeats or min(times) <= 0:
-            raise RuntimeError(f"expected {self.repeats} calls in the trace, got {len(times)}")
+            elif marks % 2 == 0:  # else of the flush
+                times[marks // 2 - 1] += microseconds
+        if marks != 2 * self.repeats or min(times) <= 0:
+            raise RuntimeError(f"expected {self.repeats} calls in the trace, got {marks / 2}")
         return sorted(times)
 
 

@@ -40,9 +40,7 @@ absl::StatusOr<std::unique_ptr<KernelTimer>> KernelTimer::Create(Driver& driver,
     if (l2 == 0) {
       TW_ASSIGN_OR_RETURN(l2, driver.Attribute(device, DeviceAttribute::kL2CacheBytes));
     }
-    timer->flush_bytes_ = static_cast<size_t>(std::max<int64_t>(4 * l2 + (int64_t{1} << 20), 0));
-    timer->flush_bytes_ = (timer->flush_bytes_ + 255) & ~size_t{255};
-    TW_ASSIGN_OR_RETURN(timer->flush_, driver.Alloc(timer->flush_bytes_));
+    TW_ASSIGN_OR_RETURN(timer->flush_, L2Flush::Create(driver, device, stream, l2));
   }
   TW_ASSIGN_OR_RETURN(timer->start_, driver.CreateEvent());
   TW_ASSIGN_OR_RETURN(timer->end_, driver.CreateEvent());
@@ -60,7 +58,6 @@ KernelTimer::~KernelTimer() {
   recorder_.reset();
   if (start_ != nullptr) driver_.DestroyEvent(start_).IgnoreError();
   if (end_ != nullptr) driver_.DestroyEvent(end_).IgnoreError();
-  if (flush_ != nullptr) driver_.Free(flush_).IgnoreError();
 }
 
 void KernelTimer::FallBack(std::string reason) {
@@ -74,8 +71,7 @@ absl::Status KernelTimer::Prepare(const TimedWork& work, int sample) {
 }
 
 absl::Status KernelTimer::Flush() {
-  if (flush_ == nullptr) return absl::OkStatus();
-  return driver_.Fill32(flush_, 0x3f800000, flush_bytes_ / 4, stream_);
+  return flush_ == nullptr ? absl::OkStatus() : flush_->Enqueue(stream_);
 }
 
 absl::StatusOr<std::vector<std::vector<double>>> KernelTimer::Time(
@@ -132,10 +128,13 @@ absl::StatusOr<double> KernelTimer::SampleCupti(const TimedWork& work, int sampl
   TW_RETURN_IF_ERROR(driver_.SynchronizeStream(stream_));
   auto kernels = recorder_->Collect();
   if (!kernels.ok()) return absl::UnavailableError(kernels.status().message());
-  if (kernels->empty()) return absl::UnavailableError("CUPTI delivered no kernel record");
+  const size_t flushes = flush_ == nullptr ? 0 : L2Flush::kLaunches;  // they ran first
+  if (kernels->size() <= flushes) {
+    return absl::UnavailableError("CUPTI delivered no kernel record");
+  }
   uint64_t end_ns = 0;
   for (const KernelInterval& kernel : *kernels) end_ns = std::max(end_ns, kernel.end_ns);
-  return static_cast<double>(end_ns - kernels->front().start_ns) * 1e-3;
+  return static_cast<double>(end_ns - (*kernels)[flushes].start_ns) * 1e-3;
 }
 
 // A graph of kGraphCopies flushes, each followed by `work` unless that is null.

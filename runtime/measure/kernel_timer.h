@@ -1,4 +1,4 @@
-// Times kernels on the device, each sample with a cold L2.
+// Times kernels on the device, each sample with a cold and clean L2.
 #ifndef TILEWRIGHT_RUNTIME_MEASURE_KERNEL_TIMER_H_
 #define TILEWRIGHT_RUNTIME_MEASURE_KERNEL_TIMER_H_
 
@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/driver/driver.h"
 #include "runtime/measure/cupti.h"
+#include "runtime/measure/l2_flush.h"
 
 namespace tilewright {
 
@@ -78,8 +79,7 @@ class KernelTimer {
   TimingMethod method_ = TimingMethod::kCupti;
   std::string fallback_reason_;
   std::unique_ptr<KernelRecorder> recorder_;
-  void* flush_ = nullptr;
-  size_t flush_bytes_ = 0;
+  std::unique_ptr<L2Flush> flush_;
   CudaEvent start_ = nullptr;
   CudaEvent end_ = nullptr;
 };

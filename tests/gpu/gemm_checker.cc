@@ -252,11 +252,6 @@ absl::Status GemmChecker::Prepare(const GemmCase& gemm, uint32_t seed) {
   return RunOwn("PlainKernel", gemm.dtype, gemm.out_dtype, plain, d.batches * d.rows * d.cols);
 }
 
-absl::Status GemmChecker::Read(const void* from, int64_t bytes) {
-  return RunOwn("ReadKernel", DType::kFloat32, DType::kFloat32,
-                GemmReadParams{static_cast<const uint32_t*>(from), bytes / 4, wrong_}, bytes / 4);
-}
-
 absl::StatusOr<std::unique_ptr<DirectCall>> GemmChecker::Direct(const Config& config) {
   std::vector<void*> pointers;
   for (size_t i = 0; i < call_.operands.size(); ++i) {

@@ -55,8 +55,6 @@ class GemmChecker {
   // The prepared case's launches with this configuration.
   absl::StatusOr<std::unique_ptr<DirectCall>> Direct(const Config& config);
   void* Data(int operand) const;
-  // Reads `bytes` of device memory, so that L2 holds those, clean.
-  absl::Status Read(const void* from, int64_t bytes);
 
   // Launches and compares later, at Settle(): the output with the zones around it and its padding.
   absl::Status Check(const Config& config);

@@ -18,11 +18,6 @@ struct GemmFillParams {
   uint32_t seed = 0;
   int normal = 0;  // 1: normally distributed values, not integers
 };
-struct GemmReadParams {
-  const uint32_t* from = nullptr;
-  int64_t words = 0;
-  unsigned* sink = nullptr;
-};
 struct GemmPlainParams {
   GemmView a, b, d;  // d[i](row, col) = activation(a[i](row, :) * b[i](:, col) + bias[col])
   const void* bias = nullptr;
@@ -45,7 +40,6 @@ namespace test {
 using namespace tilewright;
 struct View { void* data; long long batches, rows, cols, batch_stride, row_stride, col_stride; };
 struct FillParams { View to; unsigned seed; int normal; };
-struct ReadParams { const unsigned* from; long long words; unsigned* sink; };
 struct PlainParams { View a, b, d; const void* bias; int activation; };
 struct CompareParams {
   const unsigned* got; const unsigned* expected; long long words; unsigned* wrong; float tolerance;
@@ -73,17 +67,6 @@ __global__ void FillKernel(const __grid_constant__ FillParams p) {
     static_cast<Element*>(p.to.data)[Offset(p.to, batch, in / p.to.cols, in % p.to.cols)] =
         TypeTraits<Element>::FromCompute(value);
   }
-}
-
-// Reads everything; writes nothing, which the compiler cannot know.
-template <class Config>
-__global__ void ReadKernel(const __grid_constant__ ReadParams p) {
-  unsigned sum = 0;
-  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < p.words;
-       i += (long long)gridDim.x * blockDim.x) {
-    sum |= p.from[i];
-  }
-  if (sum == 0xFFFFFFFFu) *p.sink = sum;
 }
 
 template <class Config>

@@ -26,6 +26,11 @@ class KernelTimerTest : public testing::Test {
   void SetUp() override {
     ASSERT_TRUE(driver_.PushContext(driver_.PrimaryContext(0)).ok());
     stream_ = driver_.NewStream(0);
+    // Each work starts well after its flush, the only kernel that is launched here.
+    driver_.OnLaunch([this](const FakeLaunch&, void**) {
+      pending_.push_back({now_, now_ + 5});
+      now_ += 1000;
+    });
   }
   std::unique_ptr<KernelTimer> Timer(bool cupti) {
     TimerOptions options;
@@ -43,8 +48,8 @@ class KernelTimerTest : public testing::Test {
     return {nullptr, [this, name, us](int) {
               log_ += name;
               const auto ns = static_cast<uint64_t>(us * 1000);
+              pending_.push_back({now_, now_ + ns / 4});
               pending_.push_back({now_ + ns / 2, now_ + ns});
-              pending_.insert(pending_.begin(), {now_, now_ + ns / 4});
               now_ += 10 * ns;
               return absl::OkStatus();
             }};
@@ -72,12 +77,14 @@ TEST_F(KernelTimerTest, SamplesAreInterleavedAndSpanTheKernels) {
   EXPECT_EQ(timer->fallback_reason(), "");
 }
 
-// Guards the cold L2: one flush of more than twice its size before every sample.
+// Guards the cold L2: one flush before every sample, which is no part of it.
 TEST_F(KernelTimerTest, FlushesBeforeEverySample) {
   const auto timer = Timer(/*cupti=*/true);
-  const int before = driver_.Calls("Fill32");
-  ASSERT_TRUE(timer->Time(std::vector<TimedWork>{Work('a', 10)}, 4).ok());
-  EXPECT_EQ(driver_.Calls("Fill32") - before, 4);
+  const int before = driver_.Calls("Launch");
+  const auto samples = timer->Time(std::vector<TimedWork>{Work('a', 10)}, 4);
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  EXPECT_EQ(driver_.Calls("Launch") - before, 4);
+  EXPECT_THAT((*samples)[0], testing::Each(testing::DoubleNear(10, 1e-6)));
 }
 
 // Guards that the method is reported, with the reason, where CUPTI is missing.
@@ -117,6 +124,7 @@ TEST_F(KernelTimerTest, ErrorsOfTheWorkAreReturned) {
 TEST_F(KernelTimerTest, FreesWhatItTook) {
   { const auto timer = Timer(/*cupti=*/true); }
   EXPECT_EQ(driver_.LiveAllocations(), 0);
+  EXPECT_EQ(driver_.LoadedLibraries(), 0);
 }
 
 }  // namespace

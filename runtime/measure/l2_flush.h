@@ -1,0 +1,39 @@
+// Empties a device's L2 cache of what an earlier kernel left in it.
+#ifndef TILEWRIGHT_RUNTIME_MEASURE_L2_FLUSH_H_
+#define TILEWRIGHT_RUNTIME_MEASURE_L2_FLUSH_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "runtime/driver/driver.h"
+
+namespace tilewright {
+
+// Reads a buffer several times as large as the cache. Writing one would flush it too, but leave it
+// full of lines that whatever is timed next has to write back. Needs a current context for as long
+// as it lives; `driver` outlives it.
+class L2Flush {
+ public:
+  static constexpr int kLaunches = 1;  // kernels of an Enqueue(), for who counts them
+
+  static absl::StatusOr<std::unique_ptr<L2Flush>> Create(Driver& driver, int device,
+                                                         CudaStream stream, int64_t l2_bytes);
+  ~L2Flush();
+
+  absl::Status Enqueue(CudaStream stream);
+
+ private:
+  explicit L2Flush(Driver& driver) : driver_(driver) {}
+
+  Driver& driver_;
+  CudaLibrary library_ = nullptr;
+  CudaKernel kernel_ = nullptr;
+  void* buffer_ = nullptr;
+  uint64_t pieces_ = 0;  // of 16 bytes
+  LaunchShape shape_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_MEASURE_L2_FLUSH_H_
