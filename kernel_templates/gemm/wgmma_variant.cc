@@ -128,8 +128,14 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .staging = kWhole,
                          .group = 16};
   for (const WgmmaConfig& config :
-       {narrow, square, even, medium, PrefersTall(problem, sms) ? tall : pair, large, high, wide}) {
+       {narrow, square, even, medium, PrefersTall(problem, sms) ? tall : pair, large, high}) {
     candidates.push_back(config.ToConfig());
+  }
+  // A whole tile's bias beside 128 sums does not fit into the registers.
+  const GemmEpilogue& epilogue = problem.epilogue;
+  if (epilogue.bias == GemmEpilogue::Bias::kNone ||
+      epilogue.activation <= GemmEpilogue::Activation::kRelu) {
+    candidates.push_back(wide.ToConfig());
   }
   if (problem.batches > 1) {
     candidates.push_back(small_pair.ToConfig());

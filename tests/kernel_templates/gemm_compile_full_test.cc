@@ -81,7 +81,8 @@ template <GemmEpilogue::Activation kActivation, bool kBias>
 GemmProblem ReadWithEpilogue(const CallDesc& call) {
   GemmProblem problem = ReadMatrices(call, call.params[0].as_bool(), call.params[1].as_bool());
   problem.epilogue.activation = kActivation;
-  problem.epilogue.out_dtype = kBias ? DType::kFloat32 : problem.dtype;
+  const bool activated = kActivation > GemmEpilogue::Activation::kRelu;
+  problem.epilogue.out_dtype = kBias && !activated ? DType::kFloat32 : problem.dtype;
   problem.epilogue.bias = kBias ? GemmEpilogue::Bias::kAlongN : GemmEpilogue::Bias::kNone;
   problem.epilogue.bias_operand = 1;
   return problem.Canonical();
@@ -100,7 +101,8 @@ TEST_F(GemmCompileTest, EpilogueOptions) {
   for (const auto& variants : {VariantsWithEpilogue<Activation::kNone, true>(),
                                VariantsWithEpilogue<Activation::kRelu, true>(),
                                VariantsWithEpilogue<Activation::kSilu, false>(),
-                               VariantsWithEpilogue<Activation::kGelu, false>()}) {
+                               VariantsWithEpilogue<Activation::kGelu, false>(),
+                               VariantsWithEpilogue<Activation::kGelu, true>()}) {
     for (const int64_t m : {16, 100, 4096}) {
       const CallDesc call = Call(m, 2048, 512, false, true, DType::kBFloat16);
       for (const auto& variant : variants) {
