@@ -1,13 +1,14 @@
 // Times many configurations of matrix products beside cuBLASLt, all in one run.
 //
 //   tilewright_gemm_landscape SHAPES [--configs FILE | --space | --top N] [--repeats N]
-//   [--fill-flush]
+//   [--clean-l2]
 //
 // A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
 // of the variants that serve a shape are timed; --space times every legal configuration, --top also
 // those of the N kernels that the model predicts fastest, --configs those of a file, where they are
-// legal: a line is a shape's label, or *, and JSON. L2 is emptied by reads, or with --fill-flush by
-// a fill, which leaves it full of lines to write back. CSV on standard output.
+// legal: a line is a shape's label, or *, and JSON. L2 is flushed by a
+// fill, which leaves it full of lines to write back, or with --clean-l2 by reads. CSV on standard
+// output.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -26,14 +27,12 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kFlushBytes = int64_t{256} << 20;
-
 struct Options {
   std::string shapes;
   std::string configs;
   bool space = false;
   size_t top = 0;
-  bool fill_flush = false;
+  bool clean_l2 = false;
   int repeats = 7;
 };
 
@@ -160,9 +159,8 @@ class Bench {
   absl::Status Open() {
     Driver& driver = checker_.driver();
     TW_ASSIGN_OR_RETURN(workspace_, driver.Alloc(kCublasLtWorkspaceBytes));
-    TW_ASSIGN_OR_RETURN(flush_, driver.Alloc(kFlushBytes));
     TimerOptions timing;
-    timing.flush_l2 = !options_.fill_flush;
+    timing.clean_l2 = options_.clean_l2;
     timing.warmup = 1;
     TW_ASSIGN_OR_RETURN(timer_, KernelTimer::Create(driver, 0, checker_.stream(), timing));
     std::cerr << "timing by " << TimingMethodName(timer_->method()) << "\n";
@@ -202,11 +200,6 @@ class Bench {
  private:
   void Add(std::function<absl::Status(int)> launch) {
     TimedWork work;
-    if (options_.fill_flush) {
-      work.prepare = [this](int) {
-        return checker_.driver().Fill32(flush_, 0x3f800000, kFlushBytes / 4, checker_.stream());
-      };
-    }
     work.launch = std::move(launch);
     works_.push_back(std::move(work));
   }
@@ -241,7 +234,6 @@ class Bench {
   const Options& options_;
   std::unique_ptr<KernelTimer> timer_;
   void* workspace_ = nullptr;
-  void* flush_ = nullptr;
   std::vector<TimedWork> works_;
 };
 
@@ -278,8 +270,8 @@ int main(int argc, char** argv) {
       options.space = true;
     } else if (argument == "--top" && i + 1 < argc) {
       options.top = static_cast<size_t>(std::max(1, std::atoi(argv[++i])));
-    } else if (argument == "--fill-flush") {
-      options.fill_flush = true;
+    } else if (argument == "--clean-l2") {
+      options.clean_l2 = true;
     } else if (argument == "--configs" && i + 1 < argc) {
       options.configs = argv[++i];
     } else if (argument == "--repeats" && i + 1 < argc) {
@@ -290,7 +282,7 @@ int main(int argc, char** argv) {
   }
   if (options.shapes.empty()) {
     std::cerr << "usage: " << argv[0]
-              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--fill-flush]\n";
+              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--clean-l2]\n";
     return 2;
   }
   const absl::Status status = tilewright::Main(options);

@@ -116,7 +116,7 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
   BenchResult result;
   std::vector<BenchCase> measured;
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<GpuSession> gpu,
-                      GpuSession::Open(context.runtime, args.device));
+                      GpuSession::Open(context.runtime, args.device, args.options.clean_l2));
   for (const BenchCase& bench_case : cases) {
     absl::StatusOr<BenchRow> row = MeasureCase(*gpu, bench_case, args.options);
     if (!row.ok()) {
@@ -135,7 +135,7 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
   }
   if (!args.torch.empty()) {
     const absl::Status status =
-        MeasureTorchPeers(args.python, args.torch, args.options.repeats, measured, result.rows);
+        MeasureTorchPeers(args.python, args.torch, args.options, measured, result.rows);
     if (!status.ok()) result.findings.push_back(MessageOf(status));
   }
   AddOrigin(*gpu, args.commit, result.rows);
@@ -227,6 +227,8 @@ void AddBenchCommand(CLI::App& app, CliContext& context) {
       ->check(CLI::ExistingFile);
   command->add_option("--torch", args->torch, "Also time PyTorch by bench/peers/torch_peers.py")
       ->check(CLI::ExistingFile);
+  command->add_flag("--clean-l2", args->options.clean_l2,
+                    "Flush L2 by reading, not by writing: nothing is left to write back");
   command->add_option("--commit", args->commit, "Written into each row: the source measured");
   command->add_option("--python", args->python, "Interpreter for --torch");
   command

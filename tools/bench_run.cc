@@ -167,7 +167,7 @@ absl::Status Measure(GpuSession& gpu, const BenchCase& bench_case, const BenchOp
   row.p10_us = ours.p10_us;
   row.p90_us = ours.p90_us;
   row.efficiency = row.sol_us / row.median_us;
-  row.method = TimingMethodName(gpu.timer().method());
+  row.method = Cat(TimingMethodName(gpu.timer().method()), options.clean_l2 ? ", clean L2" : "");
   if (peer.ok()) OfferPeer(row, "cublaslt", Summarize(std::move(samples[1])).median_us);
   return gpu.driver().SynchronizeStream(gpu.stream());
 }
@@ -288,8 +288,9 @@ absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_cas
   return row;
 }
 
-absl::Status MeasureTorchPeers(const std::string& python, const std::string& script, int repeats,
-                               std::span<const BenchCase> cases, std::span<BenchRow> rows) {
+absl::Status MeasureTorchPeers(const std::string& python, const std::string& script,
+                               const BenchOptions& options, std::span<const BenchCase> cases,
+                               std::span<BenchRow> rows) {
   const ScratchFolder folder;
   if (folder.path().empty()) return FailedPrecondition("cannot make a temporary folder");
   const std::string calls = folder.path() + "/calls.jsonl";
@@ -300,9 +301,9 @@ absl::Status MeasureTorchPeers(const std::string& python, const std::string& scr
     file << line << "\n";
   }
   file.close();
-  const std::string command =
-      Cat(ShellQuoted(python), " ", ShellQuoted(script), " ", ShellQuoted(calls), " ",
-          ShellQuoted(times), " --repeats ", repeats);
+  const std::string command = Cat(ShellQuoted(python), " ", ShellQuoted(script), " ",
+                                  ShellQuoted(calls), " ", ShellQuoted(times), " --repeats ",
+                                  options.repeats, options.clean_l2 ? " --clean-l2" : "");
   const int status = std::system(command.c_str());
   TW_ASSIGN_OR_RETURN(const std::vector<CsvRow> lines, ReadCsv(times));
   for (const CsvRow& line : lines) {

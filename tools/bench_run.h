@@ -22,6 +22,7 @@ absl::StatusOr<std::vector<BenchCase>> BenchCases(const OpSpec& op);
 
 struct BenchOptions {
   int repeats = 50;
+  bool clean_l2 = false;  // as in TimerOptions; the rows say so in their method
   bool cublaslt = true;
   std::string cublaslt_library;  // empty: searched
 };
@@ -33,8 +34,9 @@ absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_cas
                                      const BenchOptions& options);
 
 // Runs `python script` (bench/peers/torch_peers.py) on the cases and offers its times to the rows.
-absl::Status MeasureTorchPeers(const std::string& python, const std::string& script, int repeats,
-                               std::span<const BenchCase> cases, std::span<BenchRow> rows);
+absl::Status MeasureTorchPeers(const std::string& python, const std::string& script,
+                               const BenchOptions& options, std::span<const BenchCase> cases,
+                               std::span<BenchRow> rows);
 
 }  // namespace tilewright
 

@@ -18,13 +18,13 @@ TimeSummary Summarize(std::vector<double> samples_us) {
 }
 
 absl::StatusOr<std::unique_ptr<GpuSession>> GpuSession::Open(const RuntimeOptions& options,
-                                                             int device) {
+                                                             int device, bool clean_l2) {
   std::unique_ptr<GpuSession> session(new GpuSession(device));
-  TW_RETURN_IF_ERROR(session->Init(options));
+  TW_RETURN_IF_ERROR(session->Init(options, clean_l2));
   return session;
 }
 
-absl::Status GpuSession::Init(const RuntimeOptions& options) {
+absl::Status GpuSession::Init(const RuntimeOptions& options, bool clean_l2) {
   RuntimeOptions opened = options;
   driver_ = opened.driver != nullptr ? opened.driver : SystemDriver();
   opened.driver = driver_;
@@ -36,7 +36,9 @@ absl::Status GpuSession::Init(const RuntimeOptions& options) {
   current_.emplace(*driver_, context);
   TW_RETURN_IF_ERROR(current_->status());
   TW_ASSIGN_OR_RETURN(stream_, driver_->CreateStream());
-  TW_ASSIGN_OR_RETURN(timer_, KernelTimer::Create(*driver_, device_, stream_));
+  TimerOptions timing;
+  timing.clean_l2 = clean_l2;
+  TW_ASSIGN_OR_RETURN(timer_, KernelTimer::Create(*driver_, device_, stream_, timing));
   return absl::OkStatus();
 }
 

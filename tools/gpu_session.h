@@ -30,8 +30,8 @@ TimeSummary Summarize(std::vector<double> samples_us);
 class GpuSession {
  public:
   // FailedPrecondition without a driver or GPU.
-  static absl::StatusOr<std::unique_ptr<GpuSession>> Open(const RuntimeOptions& options,
-                                                          int device);
+  static absl::StatusOr<std::unique_ptr<GpuSession>> Open(const RuntimeOptions& options, int device,
+                                                          bool clean_l2 = false);
   ~GpuSession();
 
   Driver& driver() { return *driver_; }
@@ -57,7 +57,7 @@ class GpuSession {
     CudaKernel kernel = nullptr;
   };
   explicit GpuSession(int device) : device_(device) {}
-  absl::Status Init(const RuntimeOptions& options);
+  absl::Status Init(const RuntimeOptions& options, bool clean_l2);
   absl::StatusOr<CudaKernel> Load(const KernelSpec& spec);
 
   const int device_;

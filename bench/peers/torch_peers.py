@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times PyTorch eager and torch.compile on the calls that `tilewright bench` writes.
 
-    torch_peers.py CALLS.jsonl OUT.csv [--repeats N] [--mode MODE]
+    torch_peers.py CALLS.jsonl OUT.csv [--repeats N] [--mode MODE] [--clean-l2]
 
 CALLS.jsonl has one line a case: {"op", "case", "dtype" (of the first output), "inputs": [{"name",
 "dtype", "shape", "values"} or null, ...], "params": {...}}; an input without "values" is drawn at
@@ -63,13 +63,14 @@ def device_events(run):
 
 
 class Timer:
-    """Times calls one by one, each with a cold L2 cache, emptied as the other programs do: by reading
-    a larger buffer, which leaves nothing to write back. A fill of one element marks where the
-    reading begins and where it ends."""
+    """Times calls one by one, each with a cold L2 cache, flushed as `tilewright bench` does: by a
+    fill, or by reading, which leaves the cache clean. Fills of one byte mark where the flush begins
+    and ends."""
 
-    def __init__(self, repeats):
+    def __init__(self, repeats, clean_l2):
         self.repeats = repeats
-        self.clean = torch.ones(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
+        self.clean_l2 = clean_l2
+        self.buffer = torch.ones(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
         self.mark = torch.empty(1, dtype=torch.uint8, device="cuda")
         self.flush()
         device_events(self.flush)  # the profiler's own start
@@ -79,7 +80,10 @@ class Timer:
 
     def flush(self):
         self.mark.fill_(1)
-        self.clean.max()
+        if self.clean_l2:
+            self.buffer.max()
+        else:
+            self.buffer.fill_(1)
         self.mark.fill_(1)
 
     def call_times(self, run):
@@ -128,9 +132,10 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--mode", default="default", help="of torch.compile")
+    parser.add_argument("--clean-l2", action="store_true")
     arguments = parser.parse_args()
     torch.manual_seed(time.time_ns())
-    timer = Timer(arguments.repeats)
+    timer = Timer(arguments.repeats, arguments.clean_l2)
     failures = 0
     with open(arguments.calls) as calls, open(arguments.out, "w", newline="") as out:
         writer = csv.writer(out)

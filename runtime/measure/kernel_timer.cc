@@ -40,7 +40,8 @@ absl::StatusOr<std::unique_ptr<KernelTimer>> KernelTimer::Create(Driver& driver,
     if (l2 == 0) {
       TW_ASSIGN_OR_RETURN(l2, driver.Attribute(device, DeviceAttribute::kL2CacheBytes));
     }
-    TW_ASSIGN_OR_RETURN(timer->flush_, L2Flush::Create(driver, device, stream, l2));
+    TW_ASSIGN_OR_RETURN(timer->flush_,
+                        L2Flush::Create(driver, device, stream, l2, timer->options_.clean_l2));
   }
   TW_ASSIGN_OR_RETURN(timer->start_, driver.CreateEvent());
   TW_ASSIGN_OR_RETURN(timer->end_, driver.CreateEvent());
@@ -128,7 +129,7 @@ absl::StatusOr<double> KernelTimer::SampleCupti(const TimedWork& work, int sampl
   TW_RETURN_IF_ERROR(driver_.SynchronizeStream(stream_));
   auto kernels = recorder_->Collect();
   if (!kernels.ok()) return absl::UnavailableError(kernels.status().message());
-  const size_t flushes = flush_ == nullptr ? 0 : L2Flush::kLaunches;  // they ran first
+  const size_t flushes = flush_ == nullptr ? 0 : flush_->kernels();  // they ran first
   if (kernels->size() <= flushes) {
     return absl::UnavailableError("CUPTI delivered no kernel record");
   }

@@ -1,4 +1,4 @@
-// Times kernels on the device, each sample with a cold and clean L2.
+// Times kernels on the device, each sample with a cold L2.
 #ifndef TILEWRIGHT_RUNTIME_MEASURE_KERNEL_TIMER_H_
 #define TILEWRIGHT_RUNTIME_MEASURE_KERNEL_TIMER_H_
 
@@ -35,6 +35,7 @@ struct TimedWork {
 struct TimerOptions {
   int64_t l2_bytes = 0;  // 0: asks the driver
   bool flush_l2 = true;
+  bool clean_l2 = false;                // flushed by reads: leaves the work nothing to write back
   int warmup = 3;                       // untimed launches of each work, per Time()
   std::vector<std::string> cupti_dirs;  // looked in first
   // Null: CUPTI where it works. For tests.

@@ -10,24 +10,24 @@
 
 namespace tilewright {
 
-// Reads a buffer several times as large as the cache. Writing one would flush it too, but leave it
-// full of lines that whatever is timed next has to write back. Needs a current context for as long
-// as it lives; `driver` outlives it.
+// Fills a buffer several times as large as the cache, as published figures are measured: what is
+// timed next finds the cache full of lines that it has to write back. Or reads it, which leaves the
+// cache clean. Needs a current context for as long as it lives; `driver` outlives it.
 class L2Flush {
  public:
-  static constexpr int kLaunches = 1;  // kernels of an Enqueue(), for who counts them
-
   static absl::StatusOr<std::unique_ptr<L2Flush>> Create(Driver& driver, int device,
-                                                         CudaStream stream, int64_t l2_bytes);
+                                                         CudaStream stream, int64_t l2_bytes,
+                                                         bool clean);
   ~L2Flush();
 
   absl::Status Enqueue(CudaStream stream);
+  int kernels() const { return kernel_ == nullptr ? 0 : 1; }  // that Enqueue() launches
 
  private:
   explicit L2Flush(Driver& driver) : driver_(driver) {}
 
   Driver& driver_;
-  CudaLibrary library_ = nullptr;
+  CudaLibrary library_ = nullptr;  // null: fills
   CudaKernel kernel_ = nullptr;
   void* buffer_ = nullptr;
   uint64_t pieces_ = 0;  // of 16 bytes

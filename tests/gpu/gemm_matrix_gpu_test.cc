@@ -48,11 +48,10 @@ class GemmMatrixGpuTest : public ::testing::Test {
       for (const Config& config : configs) {
         status = checker_->Check(config);
         ASSERT_TRUE(status.ok()) << gemm.ToString() << " " << config.ToJson() << " " << status;
-        ++unsettled;
-      }
-      if (unsettled > 3000) {
-        Settle();
-        unsettled = 0;
+        if (++unsettled > 3000) {
+          Settle();
+          unsettled = 0;
+        }
       }
     }
     Settle();

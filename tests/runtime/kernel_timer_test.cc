@@ -32,8 +32,9 @@ class KernelTimerTest : public testing::Test {
       now_ += 1000;
     });
   }
-  std::unique_ptr<KernelTimer> Timer(bool cupti) {
+  std::unique_ptr<KernelTimer> Timer(bool cupti, bool clean_l2 = false) {
     TimerOptions options;
+    options.clean_l2 = clean_l2;
     options.warmup = 2;
     options.recorder = [this, cupti]() -> absl::StatusOr<std::unique_ptr<KernelRecorder>> {
       if (!cupti) return absl::FailedPreconditionError("no CUPTI here");
@@ -79,12 +80,15 @@ TEST_F(KernelTimerTest, SamplesAreInterleavedAndSpanTheKernels) {
 
 // Guards the cold L2: one flush before every sample, which is no part of it.
 TEST_F(KernelTimerTest, FlushesBeforeEverySample) {
-  const auto timer = Timer(/*cupti=*/true);
-  const int before = driver_.Calls("Launch");
-  const auto samples = timer->Time(std::vector<TimedWork>{Work('a', 10)}, 4);
-  ASSERT_TRUE(samples.ok()) << samples.status();
-  EXPECT_EQ(driver_.Calls("Launch") - before, 4);
-  EXPECT_THAT((*samples)[0], testing::Each(testing::DoubleNear(10, 1e-6)));
+  for (const bool clean : {false, true}) {
+    const auto timer = Timer(/*cupti=*/true, clean);
+    const char* const flush = clean ? "Launch" : "Fill32";
+    const int before = driver_.Calls(flush);
+    const auto samples = timer->Time(std::vector<TimedWork>{Work('a', 10)}, 4);
+    ASSERT_TRUE(samples.ok()) << samples.status();
+    EXPECT_EQ(driver_.Calls(flush) - before, 4);
+    EXPECT_THAT((*samples)[0], testing::Each(testing::DoubleNear(10, 1e-6))) << flush;
+  }
 }
 
 // Guards that the method is reported, with the reason, where CUPTI is missing.
@@ -122,7 +126,7 @@ TEST_F(KernelTimerTest, ErrorsOfTheWorkAreReturned) {
 
 // Guards that nothing on the device is left behind.
 TEST_F(KernelTimerTest, FreesWhatItTook) {
-  { const auto timer = Timer(/*cupti=*/true); }
+  { const auto timer = Timer(/*cupti=*/true, /*clean_l2=*/true); }
   EXPECT_EQ(driver_.LiveAllocations(), 0);
   EXPECT_EQ(driver_.LoadedLibraries(), 0);
 }

@@ -33,7 +33,8 @@ class BenchCalls : public testing::Test {
     const auto cases = BenchCases(*op);
     EXPECT_TRUE(cases.ok()) << cases.status();
     std::vector<BenchRow> rows;
-    const absl::Status status = MeasureTorchPeers("/bin/sh", folder_ + "/peer", 3, *cases, rows);
+    const absl::Status status =
+        MeasureTorchPeers("/bin/sh", folder_ + "/peer", BenchOptions(), *cases, rows);
     EXPECT_TRUE(status.ok()) << status;
     std::ifstream kept(folder_ + "/kept");
     for (std::string line; std::getline(kept, line);) calls.push_back(Json::parse(line));
