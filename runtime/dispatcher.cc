@@ -152,7 +152,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::Resolve(const OpEntry& o
     }
   }
   TW_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
-                      planner_->Assemble(op, call, device, problem, choices, Effort::kCompile));
+                      Assemble(op, call, device, problem, choices, Effort::kCompile));
   if (tuned && plan->quality == Quality::kWinner) {
     auto marked = std::make_shared<Plan>(*plan);
     marked->source = Source::kTuned;
@@ -174,9 +174,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::ResolveInCapture(
   if (options_.capture_miss != CaptureMiss::kFail) {
     TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
                         planner_->Choose(op, call, device.profile, fields, problem));
-    auto plan = planner_->Assemble(op, call, device, problem, choices, Effort::kCachedOnly);
+    auto plan = Assemble(op, call, device, problem, choices, Effort::kCachedOnly);
     if (!plan.ok() && options_.capture_miss == CaptureMiss::kCompile) {
-      plan = planner_->Assemble(op, call, device, problem, {choices.back()}, Effort::kCompile);
+      plan = Assemble(op, call, device, problem, {choices.back()}, Effort::kCompile);
     }
     if (plan.ok()) {
       Publish(PlanKey(op.index, device.ordinal, call, fields), *plan);
@@ -201,7 +201,11 @@ absl::Status Dispatcher::Bind(ExactCall& exact) {
 void Dispatcher::Remember(const ExactKey& key, ExactPtr exact) {
   exact->hash = key.hash();
   exact->key.assign(key.words().begin(), key.words().end());
+  const std::shared_ptr<const Plan> plan = exact->plan;
   exact_.Insert(std::move(exact));
+  // Given up by another thread while this one called: its erasure may have come too early for the
+  // call just inserted, which would keep the kernels loaded and the old choice in use.
+  if (plan != nullptr && plan->given_up.IsSet()) exact_.Erase(plan.get());
 }
 
 void Dispatcher::Publish(const std::string& plan_key, const std::shared_ptr<const Plan>& plan) {
@@ -212,23 +216,44 @@ void Dispatcher::Publish(const std::string& plan_key, const std::shared_ptr<cons
 }
 
 void Dispatcher::KeepWithinKernelLimit(const Plan& newest) {
+  if (loader_->loaded() > options_.max_loaded_kernels) {
+    GiveUpPlans({&newest}, options_.max_loaded_kernels);
+  }
+}
+
+int64_t Dispatcher::GiveUpPlans(std::set<const Plan*> busy, int64_t keep) {
   // Kernels that a reader or a graph still holds stay; more plans than this are not given up for
   // them.
   constexpr int kMaxVictims = 16;
-  if (loader_->loaded() <= options_.max_loaded_kernels) return;
-  std::set<const Plan*> busy = {&newest};  // and those called since the last sweep
-  exact_.ForEach([&](const ExactCall& call) {
+  const size_t spared = busy.size();
+  exact_.ForEach([&](const ExactCall& call) {  // busy are those called since the last sweep, too
     if (call.referenced.exchange(false, std::memory_order_relaxed)) busy.insert(call.plan.get());
   });
-  for (int i = 0; i < kMaxVictims && plans_.size() > 1; ++i) {
+  int64_t unloaded = 0;
+  for (int i = 0; i < kMaxVictims && plans_.size() > static_cast<int64_t>(spared); ++i) {
     std::shared_ptr<const Plan> victim =
         plans_.Evict([&](const Plan& plan) { return busy.contains(&plan); });
     exact_.Erase(victim.get());
     victim.reset();
-    evicted_.fetch_add(loader_->UnloadUnused(options_.max_loaded_kernels),
-                       std::memory_order_relaxed);
-    if (loader_->loaded() <= options_.max_loaded_kernels) return;
+    unloaded += loader_->UnloadUnused(keep);
+    if (loader_->loaded() <= keep) break;
   }
+  evicted_.fetch_add(unloaded, std::memory_order_relaxed);
+  return unloaded;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::Assemble(
+    const OpEntry& op, const CallDesc& call, const VisibleDevice& device, const ProblemKey& problem,
+    const std::vector<Choice>& choices, Effort effort) {
+  auto plan = planner_->Assemble(op, call, device, problem, choices, effort);
+  if (DriverErrorCode(plan.status()) != kCudaOutOfMemory) return plan;
+  // A quarter is room for one more, and leaves most of what is in use.
+  const int64_t loaded = loader_->loaded();
+  const int64_t unloaded = GiveUpPlans({}, loaded - (loaded + 3) / 4);
+  options_.log(LogLevel::kWarning, Cat(op.spec.name, ": device memory is out while a kernel is ",
+                                       "loaded; ", unloaded, " others were unloaded"));
+  if (unloaded == 0) return plan;
+  return planner_->Assemble(op, call, device, problem, choices, effort);
 }
 
 absl::Status Dispatcher::Prepare(const CallArguments& arguments) {
@@ -255,7 +280,7 @@ absl::Status Dispatcher::Refresh(const OpEntry& op, const CallDesc& call, int or
   TW_ASSIGN_OR_RETURN(const std::vector<Choice> choices,
                       planner_->Choose(op, call, device->profile, fields, problem));
   TW_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
-                      planner_->Assemble(op, call, *device, problem, choices, Effort::kCompile));
+                      Assemble(op, call, *device, problem, choices, Effort::kCompile));
   Publish(PlanKey(op.index, ordinal, call, fields), plan);
   return absl::OkStatus();
 }

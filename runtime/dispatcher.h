@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -88,11 +89,21 @@ class Dispatcher {
                                                                const CallDesc& call,
                                                                const VisibleDevice& device,
                                                                const ProblemFields& fields);
+  // Planner::Assemble(); where device memory is out while kernels are loaded, once more after plans
+  // were given up.
+  absl::StatusOr<std::shared_ptr<const Plan>> Assemble(const OpEntry& op, const CallDesc& call,
+                                                       const VisibleDevice& device,
+                                                       const ProblemKey& problem,
+                                                       const std::vector<Choice>& choices,
+                                                       Effort effort);
   absl::Status Bind(ExactCall& exact);
   void Remember(const ExactKey& key, ExactPtr exact);
   void Publish(const std::string& plan_key, const std::shared_ptr<const Plan>& plan);
-  // Gives up plans, the least recently used first, until enough kernels could be unloaded.
   void KeepWithinKernelLimit(const Plan& newest);
+  // Gives up plans until at most `keep` kernels are loaded or a bounded number of plans has gone: the
+  // least recently used first, those of `busy` and those called since the last sweep last. Returns
+  // how many kernels went.
+  int64_t GiveUpPlans(std::set<const Plan*> busy, int64_t keep);
   void Say(const Plan& plan) const;
 
   const DispatcherOptions options_;

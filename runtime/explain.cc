@@ -21,6 +21,7 @@ absl::StatusOr<Explanation::Kernel> ExplainKernel(const KernelSpec& spec,
   kernel.instantiation = key.instantiation;
   if (const std::optional<KernelRow> row = cache.FindKernel(key.digest)) {
     kernel.in_cache = true;
+    kernel.compiler = row->compiler;
     kernel.registers = row->registers;
     kernel.smem_bytes = row->static_smem_bytes;
   }

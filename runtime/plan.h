@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_RUNTIME_PLAN_H_
 #define TILEWRIGHT_RUNTIME_PLAN_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,20 @@
 
 namespace tilewright {
 
-// Immutable. Holds its kernels loaded.
+// Set once, by whoever; a copy of the object is a new one, and not set.
+class OneWayFlag {
+ public:
+  OneWayFlag() = default;
+  OneWayFlag(const OneWayFlag&) {}
+  OneWayFlag& operator=(const OneWayFlag&) = delete;
+  void Set() const { set_.store(true); }
+  bool IsSet() const { return set_.load(); }
+
+ private:
+  mutable std::atomic<bool> set_{false};
+};
+
+// Immutable but for the flag. Holds its kernels loaded.
 struct Plan {
   ProblemKey problem;
   const VisibleDevice* device = nullptr;
@@ -26,6 +40,8 @@ struct Plan {
   std::string neighbour_json;  // for kNeighbour
   // One for each of Variant::Kernels(), in its order.
   absl::InlinedVector<std::shared_ptr<const LoadedKernel>, 2> kernels;
+  // The plan table has let go of it: no exact call is to hold it any longer.
+  OneWayFlag given_up;
 };
 
 }  // namespace tilewright

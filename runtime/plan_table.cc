@@ -31,7 +31,9 @@ std::shared_ptr<const Plan> PlanTable::Put(const std::string& key,
   std::lock_guard<std::mutex> lock(mutex_);
   if (const auto it = by_key_.find(key); it != by_key_.end()) {
     order_.splice(order_.begin(), order_, it->second);
-    return std::exchange(it->second->plan, std::move(plan));
+    std::shared_ptr<const Plan> before = std::exchange(it->second->plan, std::move(plan));
+    if (before != it->second->plan) before->given_up.Set();
+    return before;
   }
   order_.push_front({key, std::move(plan)});
   by_key_[key] = order_.begin();
@@ -49,6 +51,7 @@ std::shared_ptr<const Plan> PlanTable::Evict(const std::function<bool(const Plan
 
 std::shared_ptr<const Plan> PlanTable::Remove(List::iterator node) {
   std::shared_ptr<const Plan> plan = std::move(node->plan);
+  plan->given_up.Set();
   by_key_.erase(node->key);
   order_.erase(node);
   return plan;

@@ -114,6 +114,7 @@ struct Explanation {
     bool in_cache = false;
     int registers = 0;
     int64_t smem_bytes = 0;
+    std::string compiler;  // the build that made the cubin in the cache
   };
   std::vector<Kernel> kernels;
   std::vector<std::string> rejected_variants;  // "wgmma: base of 'a' is 2-byte aligned, needs 16"

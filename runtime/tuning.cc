@@ -81,15 +81,40 @@ class Tuning {
     AddDefault();
     TW_ASSIGN_OR_RETURN(identity_, IdentifySpace(kernels_, recipe_, call_, device_));
     if (const auto sol = SpeedOfLightUs(call_, device_); sol.ok()) sol_us_ = *sol;
-    const std::optional<WinnerRow> before = cache_.FindWinner(problem_.digest);
-    const bool current = before.has_value() && before->closure_digest == identity_.closure_digest &&
-                         before->space_digest == identity_.space_digest;
-    if (current && !options_.afresh) return AlreadyTuned(*before);
+    std::optional<WinnerRow> before = cache_.FindWinner(problem_.digest);
+    if (!options_.afresh && before.has_value() && IsCurrent(*before)) return AlreadyTuned(*before);
+    // Processes that share the cache run one winner: that of the first to search.
+    const std::unique_ptr<CompileLock> turn = TakeTurn();
+    before = cache_.FindWinner(problem_.digest);
+    if (!options_.afresh && before.has_value() && IsCurrent(*before)) return AlreadyTuned(*before);
     if (before.has_value()) AddHint(*before);
     return Search();
   }
 
  private:
+  bool IsCurrent(const WinnerRow& row) const {
+    return row.closure_digest == identity_.closure_digest &&
+           row.space_digest == identity_.space_digest;
+  }
+
+  bool Cancelled() const {
+    return options_.search.cancelled != nullptr && options_.search.cancelled->load();
+  }
+
+  // Waits until nobody else tunes this problem in this cache, for a bounded time. Null where the
+  // search goes on without the lock.
+  std::unique_ptr<CompileLock> TakeTurn() {
+    constexpr std::chrono::milliseconds kStep(100);
+    const auto deadline = std::chrono::steady_clock::now() + options_.turn_timeout;
+    while (!Cancelled()) {
+      auto lock = cache_.LockCompile(Cat("tune ", problem_.digest), kStep);
+      if (lock.ok()) return *std::move(lock);
+      if (!absl::IsDeadlineExceeded(lock.status())) break;
+      if (std::chrono::steady_clock::now() >= deadline) break;
+    }
+    return nullptr;
+  }
+
   // The templates of one config. Trials of configs whose templates are untouched stay valid.
   absl::StatusOr<std::string> ClosureOf(const Config& config) {
     std::set<std::string> files;

@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_RUNTIME_TUNING_H_
 #define TILEWRIGHT_RUNTIME_TUNING_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ struct TuningOptions {
   WorkerEvaluatorOptions evaluator;
   // Measures everything anew, whatever the cache knows.
   bool afresh = false;
+  // How long to wait for another process that tunes this problem into the same cache.
+  std::chrono::milliseconds turn_timeout{std::chrono::minutes(10)};
   // For tests: replaces the worker.
   std::function<std::unique_ptr<Evaluator>()> make_evaluator;
 };

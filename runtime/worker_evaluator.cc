@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // A candidate and its judge may each be this far from the truth.
 constexpr double kToleranceFactor = 2;
 
-// Gates that make a kernel unfit; spills are recorded, and the clock judges them.
+// Gates that make a kernel unfit by itself; Build() judges spills.
 std::string UnfitReason(const KernelRow& row) {
   for (const std::string& gate : CompileGates(row.compile_log, row.spill_bytes)) {
     if (!gate.starts_with("spills")) return Cat(row.instantiation, ": ", gate);
@@ -91,6 +91,7 @@ std::vector<Measurement> WorkerEvaluator::Admit(std::span<const Config> configs)
   pruned.status = CandidateStatus::kPruned;
   std::vector<Measurement> results(configs.size(), pruned);
   if (!status_.ok()) return results;
+  if (!spills_allowed_.has_value()) spills_allowed_ = DefaultSpills();
   std::vector<Built> built = BuildAll(configs);
   std::vector<std::pair<int, WirePlan>> plans;
   std::vector<size_t> places;
@@ -149,6 +150,9 @@ WorkerEvaluator::Built WorkerEvaluator::Build(const Config& config) {
     return built;
   }
   auto plan = BuildPlan(config, built.facts);
+  if (plan.ok() && built.facts.spill_bytes > 0 && !*spills_allowed_) {
+    plan = Internal("spills ", built.facts.spill_bytes, " bytes of registers");
+  }
   if (!plan.ok()) {
     const int registers = built.facts.registers;
     const int64_t spill_bytes = built.facts.spill_bytes;
@@ -159,6 +163,14 @@ WorkerEvaluator::Built WorkerEvaluator::Build(const Config& config) {
     built.plan = *std::move(plan);
   }
   return built;
+}
+
+bool WorkerEvaluator::DefaultSpills() {
+  const auto variant = SelectVariant(recipe_, call_, device_);
+  if (!variant.ok()) return false;
+  Measurement facts;
+  (void)BuildPlan((*variant)->Default(call_, device_), facts).ok();
+  return facts.spill_bytes > 0;
 }
 
 absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measurement& facts) {

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <memory>
 #include <set>
 #include <span>
@@ -59,6 +61,7 @@ class WorkerEvaluator : public Evaluator {
   };
   std::vector<Built> BuildAll(std::span<const Config> configs);
   Built Build(const Config& config);
+  bool DefaultSpills();
   absl::StatusOr<WirePlan> BuildPlan(const Config& config, Measurement& facts);
   absl::StatusOr<WireKernel> BuildKernel(const KernelSpec& spec, Measurement& facts);
   absl::Status WriteOnce(const std::string& path, std::string_view bytes);
@@ -75,6 +78,8 @@ class WorkerEvaluator : public Evaluator {
   WorkerClient client_;
   absl::Status status_;
   bool opened_ = false;
+  // Candidates that spill are unfit, but where what is served untuned spills, too.
+  std::optional<bool> spills_allowed_;
   std::string scratch_;  // folder for the worker's files
   std::mutex mutex_;
   std::set<std::string> written_;   // guarded by mutex_

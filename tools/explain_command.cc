@@ -42,6 +42,7 @@ Json ExplanationJson(const Explanation& e) {
     json["kernels"].push_back({{"key", kernel.key},
                                {"instantiation", kernel.instantiation},
                                {"in_cache", kernel.in_cache},
+                               {"compiler", kernel.compiler},
                                {"registers", kernel.registers},
                                {"smem_bytes", kernel.smem_bytes}});
   }
@@ -75,6 +76,7 @@ void PrintExplanation(const Explanation& e) {
   for (const Explanation::Kernel& kernel : e.kernels) {
     std::cout << "kernel     " << kernel.key << (kernel.in_cache ? "  cached" : "  NOT CACHED")
               << "\n           " << kernel.instantiation << "\n";
+    if (!kernel.compiler.empty()) std::cout << "           built by " << kernel.compiler << "\n";
     if (kernel.registers > 0) {
       std::cout << "           " << kernel.registers << " registers, " << kernel.smem_bytes
                 << " bytes of shared memory\n";

@@ -55,7 +55,9 @@ absl::Status DriverError(std::string_view entry_point, int code, std::string_vie
                          std::string_view detail) {
   std::string text = Cat(entry_point, ": ", name, " (", code, ")");
   if (!detail.empty()) text += Cat(": ", detail);
-  if (IsStickyCode(code)) text += "; the process must be restarted to use the GPU";
+  if (IsStickyCode(code)) {
+    text += "; the runtime must be reopened, and for that the process must be restarted";
+  }
   absl::Status status(StatusCodeOf(code), text);
   status.SetPayload(kCodePayload, absl::Cord(std::to_string(code)));
   return status;

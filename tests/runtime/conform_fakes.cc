@@ -178,7 +178,7 @@ absl::StatusOr<Explanation> FakeHostRuntime::Explain(const CallDesc& call,
     row.instantiation = kernel.Instantiation();
     row.cubin = "bytes";
     TW_RETURN_IF_ERROR(cache_->PutKernel(row));
-    explanation.kernels.push_back({row.key, row.instantiation, true, 0, 0});
+    explanation.kernels.push_back({row.key, row.instantiation, true, 0, 0, row.compiler});
   }
   return explanation;
 }

@@ -1,6 +1,10 @@
 // A tuning worker, whole but for the GPU: the fake driver runs ScaleTestOp's kernel on the host,
 // and the recorder gives it a time. By design 256 threads by 4 elements are the fastest
-// configuration that is right: 64 threads by 4 are faster, and wrong.
+// configuration that is right: 64 threads by 4 are faster, and wrong. HostileTestOp's candidates do
+// what their kind says.
+#include <unistd.h>
+
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +12,7 @@
 #include "runtime/worker/worker.h"
 #include "tests/runtime/emulated_kernels.h"
 #include "tests/runtime/fake_driver.h"
+#include "tests/runtime/hostile_op.h"
 #include "tests/runtime/scale_op.h"
 
 namespace tilewright {
@@ -28,6 +33,9 @@ class EmulatedGpu {
     } else if (launch.kernel.find("support/compare.cuh") != std::string::npos) {
       const bool floats = launch.kernel.find("float") != std::string::npos;
       EmulateCompare(*static_cast<CompareParams*>(params[0]), floats);
+    } else if (launch.kernel.find("test/hostile.cuh") != std::string::npos) {
+      ns = Hostile(*static_cast<ScaleParams*>(params[0]),
+                   static_cast<HostileKind>(Constant(launch.kernel, "kKind")));
     } else {
       ns = Scale(*static_cast<ScaleParams*>(params[0]), Constant(launch.kernel, "kThreads"),
                  Constant(launch.kernel, "kVector"));
@@ -38,6 +46,19 @@ class EmulatedGpu {
   std::vector<KernelInterval> TakeIntervals() { return std::exchange(intervals_, {}); }
 
  private:
+  static uint64_t Hostile(const ScaleParams& p, HostileKind kind) {
+    if (kind == HostileKind::kEndless) {
+      for (;;) pause();
+    }
+    if (kind == HostileKind::kCrashes) raise(SIGKILL);
+    auto* const out = static_cast<float*>(p.output);
+    const int64_t written = kind == HostileKind::kHalfWritten ? p.count / 2 : p.count;
+    for (int64_t i = 0; i < written; ++i) out[i] = static_cast<const float*>(p.x)[i] * p.factor;
+    if (kind == HostileKind::kWrong) out[p.count - 1] += 1;
+    if (kind == HostileKind::kOutOfBounds) out[p.count] = 0;
+    if (kind == HostileKind::kDefault) return 10000;
+    return kind == HostileKind::kRight ? 5000 : 1000;
+  }
   static uint64_t Scale(const ScaleParams& p, int threads, int vector) {
     const bool wrong = threads == 64 && vector == 4;
     for (int64_t i = 0; i < p.count; ++i) {

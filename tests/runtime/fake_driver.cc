@@ -128,6 +128,10 @@ int FakeDriver::Calls(const std::string& method) const {
   const auto it = calls_.find(method);
   return it == calls_.end() ? 0 : it->second;
 }
+std::map<std::string, int> FakeDriver::CallsByMethod() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return calls_;
+}
 void FakeDriver::OnLaunch(std::function<void(const FakeLaunch&, void**)> callback) {
   std::lock_guard<std::mutex> lock(mutex_);
   on_launch_ = std::move(callback);
@@ -286,14 +290,14 @@ absl::Status FakeDriver::WaitEvent(CudaStream, CudaEvent) {
 }
 
 absl::StatusOr<CudaLibrary> FakeDriver::LoadLibrary(std::string_view image) {
-  TW_ENTER(LoadLibrary);
+  TW_ENTER_UNSAFE(LoadLibrary);
   if (image.empty()) return Error("LoadLibrary", kCudaInvalidImage);
   auto* library = new Library{std::string(image), {}};
   libraries_.insert(library);
   return As<CudaLibrary>(library);
 }
 absl::Status FakeDriver::UnloadLibrary(CudaLibrary handle) {
-  TW_ENTER(UnloadLibrary);
+  TW_ENTER_UNSAFE(UnloadLibrary);
   Library* library = As<Library*>(handle);
   if (libraries_.erase(library) == 0) return Error("UnloadLibrary", kCudaInvalidHandle);
   delete library;
@@ -308,7 +312,7 @@ absl::StatusOr<CudaKernel> FakeDriver::LibraryKernel(CudaLibrary handle, const c
   return As<CudaKernel>(kernel.get());
 }
 absl::StatusOr<CudaFunction> FakeDriver::KernelFunction(CudaKernel kernel) {
-  TW_ENTER(KernelFunction);
+  TW_ENTER_UNSAFE(KernelFunction);
   if (Thread().stack.empty()) return Error("KernelFunction", kCudaInvalidContext);
   return As<CudaFunction>(kernel);
 }

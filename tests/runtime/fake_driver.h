@@ -44,6 +44,7 @@ class FakeDriver : public Driver {
   void FailAlways(const std::string& method, int code);
   void ClearFailures();
   int Calls(const std::string& method) const;
+  std::map<std::string, int> CallsByMethod() const;
   void OnLaunch(std::function<void(const FakeLaunch&, void** params)> callback);
   // What Pointer() says of [begin, begin + bytes).
   void OwnMemory(const void* begin, size_t bytes, int device);

@@ -96,17 +96,40 @@ TEST_F(WorkerEvaluatorTest, HungCandidateIsATimeout) {
   EXPECT_THAT(measured[1].samples_us, testing::ElementsAre(1.5, 1.5));
 }
 
-// Guards the compile gates: serialised wgmma is unfit; spills are recorded, not refused.
-TEST_F(WorkerEvaluatorTest, GatesRejectOrMark) {
-  const Variant* variant = FindVariant(*recipe_, configs_[0].variant);
-  compiler_->marker = variant->Kernels(call_, configs_[0])[0].Source();
+// Guards the compile gates: what spills or serialises wgmma is unfit, and recorded with its
+// figures. Where the default itself spills, spills are no verdict: else nothing could be tuned.
+TEST_F(WorkerEvaluatorTest, GatesRejectWhatSpills) {
+  const Variant* usual = SelectVariant(*recipe_, call_, device_).value();
+  const std::string default_source =
+      usual->Kernels(call_, usual->Default(call_, device_))[0].Source();
+  const auto source = [&](const Config& config) {
+    return FindVariant(*recipe_, config.variant)->Kernels(call_, config)[0].Source();
+  };
+  const auto other = std::find_if(configs_.begin(), configs_.end(), [&](const Config& config) {
+    return source(config) != default_source;
+  });
+  ASSERT_NE(other, configs_.end());
+  std::swap(configs_[0], *other);
+  compiler_->marker = source(configs_[0]);
   compiler_->spill_bytes = 40;
+  {
+    WorkerEvaluator evaluator = Evaluator(Options());
+    const auto marked = evaluator.Admit(std::span(configs_).first(1));
+    EXPECT_EQ(marked[0].status, CandidateStatus::kFailed);
+    EXPECT_EQ(marked[0].error, "spills 40 bytes of registers");
+    EXPECT_EQ(marked[0].spill_bytes, 40);
+    EXPECT_EQ(marked[0].registers, 77);
+  }
+  cache_ = Cache::Open({}).value();
+  kernels_ = std::make_unique<KernelStore>(TemplateSet::Builtin(), cache_.get(), compiler_);
+  const std::string marker = std::exchange(compiler_->marker, "#include");  // every kernel
   {
     WorkerEvaluator evaluator = Evaluator(Options());
     const auto marked = evaluator.Admit(std::span(configs_).first(1));
     EXPECT_EQ(marked[0].status, CandidateStatus::kOk) << marked[0].error;
     EXPECT_EQ(marked[0].spill_bytes, 40);
   }
+  compiler_->marker = marker;
   cache_ = Cache::Open({}).value();
   kernels_ = std::make_unique<KernelStore>(TemplateSet::Builtin(), cache_.get(), compiler_);
   compiler_->log =
