@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "runtime/worker/support_kernels.h"
@@ -27,7 +29,7 @@ struct DoubleParams {
 class WorkerTest : public testing::Test {
  protected:
   void SetUp() override {
-    cubin_ = testing::TempDir() + "/worker_test.cubin";
+    cubin_ = testing::TempDir() + "/worker_test-" + std::to_string(getpid()) + ".cubin";
     std::ofstream(cubin_) << "image";
     driver_.OnLaunch([this](const FakeLaunch& launch, void** params) { Emulate(launch, params); });
     TimerOptions options;
@@ -38,6 +40,8 @@ class WorkerTest : public testing::Test {
     worker_ = std::make_unique<Worker>(
         driver_, [this](const std::string& line) { lines_.push_back(line); }, options);
   }
+
+  void TearDown() override { std::filesystem::remove(cubin_); }
 
   void Emulate(const FakeLaunch& launch, void** params) {
     if (launch.kernel == "fill") {
