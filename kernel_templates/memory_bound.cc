@@ -70,6 +70,12 @@ void SortByStride(LayoutDims* dims) {
   });
 }
 
+int64_t Positions(const LayoutDims& dims) {
+  Dims extents;
+  for (const LayoutDim& dim : dims) extents.push_back(dim.extent);
+  return extents.Product().value_or(0);
+}
+
 double PredictMemoryUs(const MemoryModel& model, const DeviceProfile& device) {
   // Seen on an H200: a kernel of a few KiB takes about 1.5 us, one SM alone moves about 80 bytes a
   // nanosecond, and 32 KiB in flight an SM saturate memory (latency times bandwidth over the SMs).

@@ -37,6 +37,9 @@ LayoutDims Collapse(const LayoutDims& dims);
 // Orders axes by the magnitude of operand 0's stride, smallest first.
 void SortByStride(LayoutDims* dims);
 
+// Positions over the axes; 0 where any has none, however large the others are.
+int64_t Positions(const LayoutDims& dims);
+
 // How a config loads the memory system, for ranking.
 struct MemoryModel {
   double bytes = 0;              // moved to and from device memory

@@ -216,13 +216,29 @@ __global__ void __launch_bounds__(Config::kThreads)
   for (int64_t at = block.first + threadIdx.x; at < block.end; at += kUnroll * Config::kThreads) {
     Packet<kVector * sizeof(T)> raw[kInputs][kUnroll];
     LoadPackets<T, kInputs, kUnroll, kVector>(p, base, at, block.end, Config::kThreads, raw);
+    if (at + (kUnroll - 1) * Config::kThreads < block.end) {
+      // All at once: one combination of them.
+      float x[kInputs][kUnroll * kVector];
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      float x[kInputs][kVector];
+      for (int u = 0; u < kUnroll; ++u) {
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) Unpack<T>(raw[i][u], x[i]);
-      if (at + u * Config::kThreads < block.end) {
-        total = Op::Sum::Combine(total, Op::Terms(x, channel));
+        for (int i = 0; i < kInputs; ++i) {
+          float part[kVector];
+          Unpack<T>(raw[i][u], part);
+#pragma unroll
+          for (int v = 0; v < kVector; ++v) x[i][u * kVector + v] = part[v];
+        }
+      }
+      total = Op::Sum::Combine(total, Op::Terms(x, channel));
+    } else {
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+        float x[kInputs][kVector];
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) Unpack<T>(raw[i][u], x[i]);
+        if (at + u * Config::kThreads < block.end) {
+          total = Op::Sum::Combine(total, Op::Terms(x, channel));
+        }
       }
     }
   }
@@ -252,6 +268,7 @@ __global__ void __launch_bounds__(Config::kThreads)
   }
 }
 
+// A block is kThreads * kUnroll packets.
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads)
     ChannelApplyKernel(const __grid_constant__ NormParams p) {
@@ -262,31 +279,30 @@ __global__ void __launch_bounds__(Config::kThreads)
   constexpr int kUnroll = Config::kUnroll;
   constexpr int kBytes = kVector * static_cast<int>(sizeof(T));
   const ChannelBlock block = BlockOf(p);
-  WaitForPriorGrids();
-  const auto channel = Op::template Of<typename Config::Column>(
-      p, block.channel, static_cast<const ChannelPair*>(p.pairs));
+  const int64_t first = block.first + threadIdx.x;
   int64_t base[kInputs];
   ChannelOffsets(p, block.channel, base);
   const int64_t output = StridedOffset(block.channel, p.row_rank, p.extent + p.inner_rank,
                                        p.output_stride[0] + p.inner_rank);
-#pragma unroll 1
-  for (int64_t at = block.first + threadIdx.x; at < block.end; at += kUnroll * Config::kThreads) {
-    Packet<kBytes> raw[kInputs][kUnroll];
-    LoadPackets<T, kInputs, kUnroll, kVector>(p, base, at, block.end, Config::kThreads, raw);
+  WaitForPriorGrids();
+  // Ahead of the channel's values, so that all are on their way together.
+  Packet<kBytes> raw[kInputs][kUnroll];
+  LoadPackets<T, kInputs, kUnroll, kVector>(p, base, first, block.end, Config::kThreads, raw);
+  const auto channel = Op::template Of<typename Config::Column>(
+      p, block.channel, static_cast<const ChannelPair*>(p.pairs));
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      const int64_t packet = at + u * Config::kThreads;
-      float x[kInputs][kVector];
+  for (int u = 0; u < kUnroll; ++u) {
+    const int64_t packet = first + u * Config::kThreads;
+    float x[kInputs][kVector];
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) Unpack<T>(raw[i][u], x[i]);
-      float y[kVector];
+    for (int i = 0; i < kInputs; ++i) Unpack<T>(raw[i][u], x[i]);
+    float y[kVector];
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) y[i] = Op::At(x, i, channel);
-      const int64_t offset =
-          output + StridedOffset(packet, p.inner_rank, p.extent, p.output_stride[0]);
-      StoreGlobalIf<kBytes>(packet < block.end, static_cast<uint8_t*>(p.outputs[0]) + offset,
-                            Pack<T, kBytes>(y));
-    }
+    for (int i = 0; i < kVector; ++i) y[i] = Op::At(x, i, channel);
+    const int64_t offset =
+        output + StridedOffset(packet, p.inner_rank, p.extent, p.output_stride[0]);
+    StoreGlobalIf<kBytes>(packet < block.end, static_cast<uint8_t*>(p.outputs[0]) + offset,
+                          Pack<T, kBytes>(y));
   }
 }
 

@@ -4,6 +4,7 @@
 // Config:
 //   Op, Element, Output   see reduce_ops.cuh
 //   kWarps                warps of a CTA, which share its 32 * kVector results; a power of two
+//   kGroups               blocks of results a CTA takes at once; 1 unless kWarps is
 //   kUnroll               packets a thread loads at a time
 //   kVector               elements a packet; divides the dense extent and, in bytes, every address
 //   kDims                 a result's elements lie over more than one dim
@@ -28,6 +29,7 @@ class ColumnReduction {
   static constexpr int kWarps = Config::kWarps;
   static constexpr int kBytes = kVector * static_cast<int>(sizeof(T));
   static_assert(IsPowerOfTwo(kVector) && kBytes <= 16 && IsPowerOfTwo(kWarps) && kWarps <= 32);
+  static_assert(Config::kGroups == 1 || kWarps == 1);
 
   struct Storage {
     Value slots[kWarps][kVector][kWarpSize];
@@ -120,18 +122,23 @@ __device__ __forceinline__ void StoreColumns(
   using Op = typename Config::Op;
   using Output = typename Config::Output;
   constexpr int kBytes = Config::kVector * static_cast<int>(sizeof(Output));
-  if constexpr (!Config::kSplit && Config::kDenseOutput && kBytes <= 16 && Op::kOutputs == 1) {
-    ComputeType<Output> y[Config::kVector];
+  constexpr int kStore = kBytes < 16 ? kBytes : 16;
+  if constexpr (!Config::kSplit && Config::kDenseOutput && Op::kOutputs == 1) {
+    constexpr int kEach = kStore / static_cast<int>(sizeof(Output));
+    uint8_t* to = static_cast<uint8_t*>(p.outputs[0]) +
+                  (column * static_cast<int64_t>(sizeof(Output)) +
+                   StridedOffset(outer, p.outer_rank, p.extent + p.axis_rank, p.output_stride[0]));
 #pragma unroll
-    for (int i = 0; i < Config::kVector; ++i) {
-      ComputeType<Output> one[1];
-      Op::Finish(value[i], p.scalars, one);
-      y[i] = one[0];
+    for (int from = 0; from < Config::kVector; from += kEach) {
+      ComputeType<Output> y[kEach];
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        ComputeType<Output> one[1];
+        Op::Finish(value[from + i], p.scalars, one);
+        y[i] = one[0];
+      }
+      StoreGlobal<kStore>(to + from * static_cast<int>(sizeof(Output)), Pack<Output, kStore>(y));
     }
-    const int64_t offset =
-        column * static_cast<int64_t>(sizeof(Output)) +
-        StridedOffset(outer, p.outer_rank, p.extent + p.axis_rank, p.output_stride[0]);
-    StoreGlobal<kBytes>(static_cast<uint8_t*>(p.outputs[0]) + offset, Pack<Output, kBytes>(y));
   } else {
 #pragma unroll
     for (int i = 0; i < Config::kVector; ++i) {
@@ -141,7 +148,7 @@ __device__ __forceinline__ void StoreColumns(
 }
 
 template <class Config>
-__global__ void __launch_bounds__(Config::kWarps* kWarpSize)
+__global__ void __launch_bounds__(Config::kWarps* Config::kGroups* kWarpSize)
     ColumnReduceKernel(const __grid_constant__ ColumnReduceParams p) {
   using Reduction = ColumnReduction<Config>;
   using Op = typename Config::Op;
@@ -149,7 +156,8 @@ __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
   constexpr int kVector = Config::kVector;
   constexpr int kWarps = Config::kWarps;
   __shared__ typename Reduction::Storage storage;
-  const int warp = threadIdx.x / kWarpSize;
+  const int warp = Config::kGroups > 1 ? 0 : threadIdx.x / kWarpSize;
+  const int group = Config::kGroups > 1 ? threadIdx.x / kWarpSize : 0;
   const int lane = threadIdx.x % kWarpSize;
   int64_t first = warp;
   int64_t end = p.length;
@@ -161,7 +169,8 @@ __global__ void __launch_bounds__(Config::kWarps* kWarpSize)
   WaitForPriorGrids();
   LaunchDependentGrids();
 #pragma unroll 1
-  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+  for (int64_t block = static_cast<int64_t>(blockIdx.x) * Config::kGroups + group; block < blocks;
+       block += static_cast<int64_t>(gridDim.x) * Config::kGroups) {
     unsigned long long outer;
     unsigned long long inner;
     p.inner_blocks(static_cast<unsigned long long>(block), &outer, &inner);

@@ -1,5 +1,6 @@
 // Reductions beside a dense kept axis: lanes lie along it.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int64_t kLanes = 32;
 constexpr int64_t kBriefLength = 16;
+constexpr int64_t kBriefGroups = 4;
 constexpr int64_t kBlocksPerSm = 32;
 constexpr int64_t kSplitsPerSm = 2;
 constexpr int64_t kMostSplits = 64;
@@ -34,7 +36,8 @@ class ColumnReduceVariant : public Variant {
             {{"warps", {1, 2, 4, 8, 16}},
              {"vector_bytes", {1, 2, 4, 8, 16}},
              {"unroll", {2, 4, 8}},
-             {"split", {0, 1}}}};
+             {"split", {0, 1}},
+             {"groups", {1, 2, 4, 8}}}};
   }
   absl::Status Legal(const CallDesc& call, const Config& config,
                      const DeviceProfile&) const override {
@@ -54,6 +57,9 @@ class ColumnReduceVariant : public Variant {
       return FailedPrecondition("a thread holds ", vector * config.Get("unroll"),
                                 " elements, expected at most ", kMostLoaded);
     }
+    if (config.Get("groups") > 1 && config.Get("warps") > 1) {
+      return FailedPrecondition("groups take one warp each");
+    }
     if (config.Get("split") != 0 && ResultsBucket(plan) > kMostSplitResults) {
       return FailedPrecondition(plan.rows, " results, expected at most ", kMostSplitResults,
                                 " where they are split");
@@ -68,7 +74,8 @@ class ColumnReduceVariant : public Variant {
         static_cast<double>(plan.rows) * static_cast<double>(plan.length) * DTypeSize(plan.dtype);
     model.ctas =
         static_cast<double>(Blocks(plan, VectorOf(plan, config)) * Splits(plan, config, device));
-    model.threads = static_cast<double>(config.Get("warps") * kLanes);
+    model.ctas = std::ceil(model.ctas / static_cast<double>(config.Get("groups")));
+    model.threads = static_cast<double>(Threads(config));
     model.bytes_per_thread = static_cast<double>(config.Get("unroll") * config.Get("vector_bytes"));
     model.fixed_us = config.Get("split") != 0 ? 1.5 : 0;
     return PredictMemoryUs(model, device);
@@ -79,7 +86,7 @@ class ColumnReduceVariant : public Variant {
     const int64_t length = ReduceLengthBucket(plan.length);
     const bool brief = length <= kBriefLength;  // as much is written as is read
     int64_t vector = std::min<int64_t>(plan.vector, op_.value_bytes > 8 ? 4 : 8);
-    if (brief) vector = std::clamp<int64_t>(16 / DTypeSize(plan.output), 1, vector);
+    if (brief) vector = std::min(vector, std::max<int64_t>(16 / DTypeSize(plan.output), 4));
     const int64_t warps = brief ? 1 : std::clamp<int64_t>(length / 8, 1, 8);
     // By the bucket, so that all of it shares the choice.
     const int64_t blocks = ResultsBucket(plan) / (vector * kLanes);
@@ -89,7 +96,8 @@ class ColumnReduceVariant : public Variant {
             {{"warps", warps},
              {"vector_bytes", vector * size},
              {"unroll", brief ? std::clamp<int64_t>(length, 2, 4) : 4},
-             {"split", split ? 1 : 0}}};
+             {"split", split ? 1 : 0},
+             {"groups", brief ? kBriefGroups : 1}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const ReducePlan plan = PlanReduce(call, op_);
@@ -100,6 +108,7 @@ class ColumnReduceVariant : public Variant {
     spec.entry = "tilewright::ColumnReduceKernel";
     spec.constants = ReduceConstants(op_, plan);
     spec.constants.insert(spec.constants.end(), {{"int kWarps", Cat(config.Get("warps"))},
+                                                 {"int kGroups", Cat(config.Get("groups"))},
                                                  {"int kUnroll", Cat(config.Get("unroll"))},
                                                  {"int kVector", Cat(VectorOf(plan, config))},
                                                  {"bool kDims", flag(!plan.dense())},
@@ -118,10 +127,12 @@ class ColumnReduceVariant : public Variant {
     const bool split = config.Get("split") != 0;
     Launch launch;
     launch.SetParams(ParamsOf(call, plan, vector, splits));
+    const int64_t groups = config.Get("groups");
     const int64_t most = kBlocksPerSm * std::max(device.sm_count, 1);
-    launch.grid[0] = static_cast<uint32_t>(std::min(Blocks(plan, vector), most));
+    launch.grid[0] =
+        static_cast<uint32_t>(std::min((Blocks(plan, vector) + groups - 1) / groups, most));
     launch.grid[1] = static_cast<uint32_t>(splits);
-    launch.block[0] = static_cast<uint32_t>(config.Get("warps") * kLanes);
+    launch.block[0] = static_cast<uint32_t>(Threads(config));
     launch.pointers.push_back({offsetof(ColumnReduceParams, input), 0, 0});
     if (split) {
       bound.workspace_bytes = splits * plan.rows * op_.value_bytes;
@@ -141,6 +152,9 @@ class ColumnReduceVariant : public Variant {
  private:
   static int64_t VectorOf(const ReducePlan& plan, const Config& config) {
     return std::clamp<int64_t>(config.Get("vector_bytes") / DTypeSize(plan.dtype), 1, plan.vector);
+  }
+  static int64_t Threads(const Config& config) {
+    return config.Get("warps") * config.Get("groups") * kLanes;
   }
   static int64_t Blocks(const ReducePlan& plan, int64_t vector) {
     const int64_t inner = plan.outer[0].extent / vector;

@@ -13,12 +13,6 @@ namespace {
 
 constexpr int kVectorBytes = 16;
 
-int64_t Positions(const LayoutDims& dims) {
-  Dims extents;
-  for (const LayoutDim& dim : dims) extents.push_back(dim.extent);
-  return extents.Product().value_or(0);
-}
-
 template <class Function>
 void ForEachOperand(const NormProblem& problem, Function f) {
   for (const int operand : problem.inputs) f(operand);

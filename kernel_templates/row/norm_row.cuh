@@ -12,8 +12,10 @@
 //   kCluster      CTAs that share a row
 //   kRuns         a row is of more than one dense run
 //   kEarly        loads inputs past the first, and columns, before the reduction
-//   kPersistent   a CTA takes row after row, loading the next while it works on one; columns follow
-//                 the row's elements and stay in registers
+//   kStages       a CTA takes row after row, which lie in a ring of so many (row_ring.cuh) on their
+//                 way; columns that are loaded early stay in registers. 0: a CTA takes its rows
+//                 alone
+//   kPerSm        CTAs an SM then, else 1
 // Capacity: kThreads * kPackets * kVector * kCluster elements.
 #ifndef TILEWRIGHT_ROW_NORM_ROW_CUH_
 #define TILEWRIGHT_ROW_NORM_ROW_CUH_
@@ -22,6 +24,7 @@
 #include "device/strided_offset.cuh"
 #include "row/norm_ops.cuh"
 #include "row/norm_params.cuh"
+#include "row/row_ring.cuh"
 
 namespace tilewright {
 
@@ -43,7 +46,11 @@ class NormRow {
   static_assert(IsPowerOfTwo(kVector) && kBytes <= 16);
   static_assert(Config::kThreads * Config::kRows <= 1024);
   static_assert(Config::kThreads * Config::kRows % kWarpSize == 0);
-  static_assert(!Config::kPersistent || (Config::kCluster == 1 && !kByChannel));
+  static constexpr bool kStaged = Config::kStages > 0;
+  static constexpr int kRowBytes = Config::kThreads * kPackets * kBytes;
+  using Ring = RowRing<kStaged ? Config::kStages : 1, Op::kInputs, kRowBytes>;
+  static_assert(!kStaged || (kBytes == 16 && Config::kCluster == 1 && Config::kRows == 1));
+  static_assert(!kStaged || (Config::kThreads > kWarpSize && !kByChannel && !Config::kRuns));
 
   __device__ __forceinline__ NormRow(const NormParams& p, int64_t row, int thread, Reducer& reducer)
       : p_(p), reducer_(reducer), thread_(thread) {
@@ -56,45 +63,44 @@ class NormRow {
     Find(row, here_);
   }
 
+  // Where the inputs of a row begin.
+  __device__ __forceinline__ void InputsOf(int64_t row,
+                                           const uint8_t* (&inputs)[Op::kInputs]) const {
+#pragma unroll
+    for (int i = 0; i < Op::kInputs; ++i) {
+      inputs[i] = static_cast<const uint8_t*>(p_.inputs[i]) +
+                  StridedOffset(row, p_.row_rank, p_.extent + p_.inner_rank,
+                                p_.input_stride[i] + p_.inner_rank);
+    }
+  }
   __device__ __forceinline__ float count() const { return p_.count; }
   __device__ __forceinline__ float eps() const { return p_.eps; }
   __device__ __forceinline__ float momentum() const { return p_.momentum; }
   __device__ __forceinline__ float unbias() const { return p_.unbias; }
 
-  // The first inputs of another row, to be worked on after Advance().
-  __device__ __forceinline__ void Prefetch(int64_t row) {
-    Find(row, next_);
+  // Takes up the row that is next in the ring.
+  __device__ __forceinline__ void Take(int64_t row, const Ring& ring) {
+    Find(row, here_);
+    step_ ^= 1;
+    ring.Await();
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
+    for (int i = 0; i < Op::kInputs; ++i) {
 #pragma unroll
       for (int k = 0; k < kPackets; ++k) {
-        ahead_[i][k] = LoadGlobalIf<kBytes>(next_.left > k * Config::kThreads,
-                                            next_.inputs[i] + OffsetOf(k, p_.input_stride[i]));
+        raw_[i][k] =
+            LoadSharedIf(Has(k), ring.Address(i) +
+                                     static_cast<uint32_t>(first_ + k * Config::kThreads) * kBytes);
       }
-    }
-  }
-  __device__ __forceinline__ void Advance() {
-    here_ = next_;
-    step_ ^= 1;
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-#pragma unroll
-      for (int k = 0; k < kPackets; ++k) raw_[i][k] = ahead_[i][k];
     }
   }
 
   __device__ __forceinline__ void Load() {
-    LoadInputs<0, 1>();
-    if constexpr (Config::kEarly) {
-      LoadInputs<1, Op::kInputs>();
-      LoadColumns();
-    } else if constexpr (kAhead > 1) {
-      LoadInputs<1, kAhead>();
-    }
+    if constexpr (!kStaged) LoadInputs<0, Config::kEarly ? Op::kInputs : 1>();
+    if constexpr (Config::kEarly) LoadColumns();
   }
 
   __device__ __forceinline__ void AddResidual() {
-    if constexpr (!Config::kEarly && !Config::kPersistent) LoadInputs<1, 2>();
+    if constexpr (!Config::kEarly && !kStaged) LoadInputs<1, 2>();
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
       float x[kVector];
@@ -139,7 +145,7 @@ class NormRow {
   template <class Reduction, class F>
   __device__ __forceinline__ typename Reduction::Value Reduce(F f) {
     typename Reduction::Value total = Reduction::Identity();
-    if constexpr (!Config::kEarly && Op::kOutputs == 1) LoadInputs<1, Op::kInputs>();
+    if constexpr (!Config::kEarly && !kStaged && Op::kOutputs == 1) LoadInputs<1, Op::kInputs>();
     if constexpr (!Config::kEarly && kByChannel) LoadColumns();
 #pragma unroll
     for (int k = 0; k < kPackets; ++k) {
@@ -158,7 +164,7 @@ class NormRow {
   __device__ __forceinline__ void Store(F f) {
     constexpr bool kLoaded = Config::kEarly || kIsSame<typename Op::Value, SumPair>;
     if constexpr (!kLoaded) {
-      if constexpr (Op::kOutputs == 1) LoadInputs<1, Op::kInputs>();
+      if constexpr (!kStaged && Op::kOutputs == 1) LoadInputs<1, Op::kInputs>();
       LoadColumns();
     }
 #pragma unroll
@@ -199,11 +205,7 @@ class NormRow {
     place.left = place.valid ? static_cast<int>(p_.packets) - first_ : 0;
     const int64_t at = place.valid ? row : 0;
     const FastDivmod<true>* extent = p_.extent + p_.inner_rank;
-#pragma unroll
-    for (int i = 0; i < Op::kInputs; ++i) {
-      place.inputs[i] = static_cast<const uint8_t*>(p_.inputs[i]) +
-                        StridedOffset(at, p_.row_rank, extent, p_.input_stride[i] + p_.inner_rank);
-    }
+    InputsOf(at, place.inputs);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       place.outputs[i] =
@@ -217,9 +219,6 @@ class NormRow {
     }
   }
 
-  static constexpr int kAhead = !Config::kPersistent                  ? 0
-                                : Config::kEarly || Op::kOutputs == 2 ? Op::kInputs
-                                                                      : 1;
   static constexpr int kSlots = kColumns > 0 ? kColumns : 1;
   static constexpr int kColumnBytes = kVector * static_cast<int>(sizeof(Column));
 
@@ -303,15 +302,44 @@ class NormRow {
   int first_;
   int step_ = 0;
   Place here_;
-  Place next_;
   Packet<kBytes> raw_[Op::kInputs][kPackets];
-  Packet<kBytes> ahead_[kAhead > 0 ? kAhead : 1][kPackets];
   Packet<(kColumnBytes > 16 ? 16 : kColumnBytes)> element_columns_[kSlots][kPackets];
   float channel_columns_[kSlots][kPackets];
 };
 
+// Row after row of the grid's.
 template <class Config>
-__global__ void __launch_bounds__(Config::kThreads* Config::kRows)
+__device__ __forceinline__ void WalkNormRows(const NormParams& p, NormRow<Config>& row,
+                                             typename NormRow<Config>::Ring& ring) {
+  using Row = NormRow<Config>;
+  const int64_t step = gridDim.x;
+  const auto bytes = static_cast<uint32_t>(p.packets) * Row::kBytes;
+  const bool fills = threadIdx.x == 0;
+  const uint8_t* inputs[Config::Op::kInputs];
+  if (fills) {
+#pragma unroll 1
+    for (int s = 0; s < Config::kStages && blockIdx.x + s * step < p.rows; ++s) {
+      row.InputsOf(blockIdx.x + s * step, inputs);
+      ring.Fill(s, inputs, bytes);
+    }
+  }
+  row.Load();
+#pragma unroll 1
+  for (int64_t at = blockIdx.x; at < p.rows; at += step) {
+    row.Take(at, ring);
+    Config::Op::Run(row);
+    const int64_t next = at + Config::kStages * step;
+    if (fills && next < p.rows) {
+      row.InputsOf(next, inputs);
+      ring.Refill(inputs, bytes);
+    }
+    ring.Advance();
+  }
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads* Config::kRows,
+                                  (Config::kStages > 0 ? Config::kPerSm : 0))
     NormRowKernel(const __grid_constant__ NormParams p) {
   using Row = NormRow<Config>;
   __shared__ typename Row::Reducer::Storage storage;
@@ -320,21 +348,19 @@ __global__ void __launch_bounds__(Config::kThreads* Config::kRows)
   typename Row::Reducer reducer(storage, group, thread);
   reducer.Announce();
   const int64_t block = static_cast<int64_t>(blockIdx.x / Config::kCluster) * Config::kRows;
-  WaitForPriorGrids();
   Row row(p, block + group, thread, reducer);
-  row.Load();
-  if constexpr (!Config::kPersistent) {
+  if constexpr (Config::kStages == 0) {
+    WaitForPriorGrids();
+    row.Load();
     Config::Op::Run(row);
   } else {
-    const int64_t step = static_cast<int64_t>(gridDim.x) * Config::kRows;
-#pragma unroll 1
-    for (int64_t at = block;; at += step) {
-      const bool more = at + step < p.rows;
-      if (more) row.Prefetch(at + step + group);
-      Config::Op::Run(row);
-      if (!more) break;
-      row.Advance();
-    }
+    extern __shared__ __align__(128) uint8_t rows[];
+    __shared__ typename Row::Ring::Storage barriers;
+    typename Row::Ring ring(barriers, rows);
+    if (threadIdx.x == 0) ring.Init();
+    CtaBarrier();
+    WaitForPriorGrids();
+    WalkNormRows<Config>(p, row, ring);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernel_templates/row/norm_recipe.h"
+#include "kernel_templates/row/row_geometry.h"
 #include "kernel_templates/row/row_recipe.h"
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
@@ -10,9 +11,7 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
-constexpr int64_t kMaxThreads = 1024;
-constexpr int64_t kMaxCluster = 16;
+constexpr int64_t kMostRows = 16;  // a CTA
 constexpr int64_t kSmallCta = 512;
 // Registers that hold operands, a thread, in CTAs of up to kSmallCta threads and in larger ones.
 constexpr int64_t kMostHeld = 64;
@@ -20,50 +19,36 @@ constexpr int64_t kMostHeldInLargeCtas = 24;
 constexpr int64_t kFewRows = 32;    // leave most SMs idle unless they are split
 constexpr int64_t kSomeRows = 264;  // one or two an SM
 
-struct Geometry {
-  int64_t threads = 0;
-  int64_t rows = 0;  // a CTA
-  int64_t cluster = 1;
-  int64_t vector = 1;
-  int64_t packets = 0;
+struct Geometry : RowGeometry {
   bool early = true;
-  int64_t per_sm = 0;  // CTAs an SM that walk the rows; 0: a CTA takes its rows alone
 
-  int64_t cta_threads() const { return threads * rows; }
   int64_t most_held() const {
     return cta_threads() <= kSmallCta ? kMostHeld : kMostHeldInLargeCtas;
   }
 };
 
-int64_t PacketsOf(const NormPlan& plan, const Geometry& g) {
-  const int64_t per_packet = g.threads * g.cluster * plan.vector;
-  return (LengthBucket(plan.length) + per_packet - 1) / per_packet;
-}
-
 Geometry GeometryOf(const NormPlan& plan, const Config& config) {
-  Geometry g;
-  g.threads = config.Get("threads");
-  g.rows = config.Get("rows");
-  g.cluster = config.Get("cluster");
-  g.early = config.Get("early") != 0;
-  g.per_sm = config.Get("per_sm");
-  g.vector = plan.vector;
-  g.packets = PacketsOf(plan, g);
-  return g;
+  return {RowGeometryOf(config, LengthBucket(plan.length), plan.vector), config.Get("early") != 0};
 }
 
 // Registers for the operands that are held at once.
 int64_t HeldRegisters(const NormPlan& plan, const Geometry& g) {
   const NormProblem& problem = plan.problem;
-  const int64_t elements = PacketsOf(plan, g) * plan.vector;
+  const int64_t per_packet = g.threads * g.cluster * plan.vector;
+  const int64_t packets = (LengthBucket(plan.length) + per_packet - 1) / per_packet;
+  const int64_t elements = packets * plan.vector;
   const int64_t registers = elements * DTypeSize(plan.dtype) / 4;
-  const bool all = g.early || problem.inputs.size() == 2;
-  const int64_t inputs = all ? static_cast<int64_t>(problem.inputs.size()) : 1;
-  const int64_t held = registers * inputs * (g.per_sm > 0 ? 2 : 1);
+  const bool all = g.early || problem.inputs.size() == 2 || g.stages > 0;
+  const int64_t held = registers * (all ? static_cast<int64_t>(problem.inputs.size()) : 1);
   if (!g.early) return held;
   const auto columns = static_cast<int64_t>(problem.columns.size());
   const bool by_element = problem.kind == NormColumnKind::kElement;
-  return held + columns * (by_element ? elements * DTypeSize(plan.column) / 4 : PacketsOf(plan, g));
+  return held + columns * (by_element ? elements * DTypeSize(plan.column) / 4 : packets);
+}
+
+RingContents ContentsOf(const NormPlan& plan, const Geometry& g) {
+  return {plan.vector * DTypeSize(plan.dtype), static_cast<int64_t>(plan.problem.inputs.size()),
+          HeldRegisters(plan, g), !plan.several_runs};
 }
 
 std::string_view KindName(NormColumnKind kind) {
@@ -93,22 +78,16 @@ class NormRowVariant : public Variant {
       return FailedPrecondition("rows of ", plan.length, " elements, expected at most ", longest,
                                 " on ", device.arch);
     }
-    if (plan.rows > kMaxGrid / kMaxCluster) {
-      return FailedPrecondition(plan.rows, " rows, expected at most ", kMaxGrid / kMaxCluster);
+    if (plan.rows > kMostGrid / kMostRowCluster) {
+      return FailedPrecondition(plan.rows, " rows, expected at most ", kMostGrid / kMostRowCluster);
     }
     return absl::OkStatus();
   }
 
   TuningSpace Space(const CallDesc&, const DeviceProfile& device) const override {
-    TuningSpace space{std::string(name()),
-                      {{"threads", {8, 16, 32, 64, 128, 256, 512, 1024}},
-                       {"rows", {1, 2, 4, 8, 16}},
-                       {"cluster", {1}},
-                       {"early", {0, 1}},
-                       {"per_sm", {0, 1, 2, 3, 4, 8}}}};
-    for (int64_t size = 2; size <= LargestRowCluster(device); size *= 2) {
-      space.axes[2].values.push_back(size);
-    }
+    TuningSpace space{std::string(name()), RowAxes(device, kMostRows)};
+    space.axes.push_back({"early", {0, 1}});
+    for (TuningAxis& axis : RingAxes()) space.axes.push_back(std::move(axis));
     return space;
   }
 
@@ -116,37 +95,12 @@ class NormRowVariant : public Variant {
                      const DeviceProfile& device) const override {
     const NormPlan plan = PlanNorm(call, problem_);
     const Geometry g = GeometryOf(plan, config);
-    if (g.cta_threads() % 32 != 0 || g.cta_threads() > kMaxThreads) {
-      return FailedPrecondition("threads * rows is ", g.cta_threads(),
-                                ", expected a multiple of 32 up to ", kMaxThreads);
-    }
-    if (g.rows > 1 && g.cta_threads() > 256) {
-      return FailedPrecondition("several rows make a CTA of ", g.cta_threads(),
-                                " threads, expected at most 256");
-    }
-    if (g.cluster > LargestRowCluster(device)) {
-      return FailedPrecondition("a cluster of ", g.cluster, ", expected at most ",
-                                LargestRowCluster(device), " on ", device.name);
-    }
-    if (g.cluster > 1 && (g.rows > 1 || g.threads < 64)) {
-      return FailedPrecondition("a cluster takes one row a CTA and at least 64 threads");
-    }
+    TW_RETURN_IF_ERROR(RowThreadsAreLegal(g, LengthBucket(plan.length) / plan.vector, device));
     if (HeldRegisters(plan, g) > g.most_held()) {
       return FailedPrecondition("a thread holds ", HeldRegisters(plan, g),
                                 " registers of operands, expected at most ", g.most_held());
     }
-    if (g.per_sm > 0 && (g.cluster > 1 || plan.problem.kind == NormColumnKind::kChannel)) {
-      return FailedPrecondition("walking rows takes no cluster and columns of the row's elements");
-    }
-    if (g.per_sm * g.cta_threads() > device.max_threads_per_sm) {
-      return FailedPrecondition(g.per_sm, " CTAs of ", g.cta_threads(), " threads an SM");
-    }
-    const int64_t bucket = LengthBucket(plan.length);
-    if ((g.threads > 32 || g.cluster > 1) && g.threads * g.cluster * g.vector > bucket) {
-      return FailedPrecondition(g.threads * g.cluster, " threads of ", g.vector,
-                                " elements for a row of up to ", bucket);
-    }
-    return absl::OkStatus();
+    return RingIsLegal(g, ContentsOf(plan, g), device);
   }
 
   double PredictUs(const CallDesc& call, const Config& config,
@@ -156,14 +110,10 @@ class NormRowVariant : public Variant {
     const double row_bytes = static_cast<double>(plan.length) * DTypeSize(plan.dtype);
     const auto operands =
         static_cast<double>(plan.problem.inputs.size() + plan.problem.outputs.size());
-    MemoryModel model;
+    MemoryModel model = ModelOf(g, ContentsOf(plan, g), plan.rows, device);
     model.bytes = operands * static_cast<double>(plan.rows) * row_bytes;
-    model.ctas = static_cast<double>((plan.rows + g.rows - 1) / g.rows * g.cluster);
-    model.threads = static_cast<double>(g.cta_threads());
     const double loaded = g.early ? static_cast<double>(plan.problem.inputs.size()) : 1.0;
     model.bytes_per_thread = loaded * row_bytes / static_cast<double>(g.threads * g.cluster);
-    if (g.threads > 32) model.fixed_us += 0.05 + 0.0002 * static_cast<double>(g.threads);
-    if (g.cluster > 1) model.fixed_us += 0.25 + 0.01 * static_cast<double>(g.cluster);
     return PredictMemoryUs(model, device);
   }
 
@@ -188,7 +138,8 @@ class NormRowVariant : public Variant {
         {"int kCluster", Cat(g.cluster)},
         {"bool kRuns", flag(plan.several_runs)},
         {"bool kEarly", flag(g.early)},
-        {"bool kPersistent", flag(g.per_sm > 0)}};
+        {"int kStages", Cat(g.stages)},
+        {"int kPerSm", Cat(g.per_sm)}};
     return {spec};
   }
 
@@ -200,11 +151,7 @@ class NormRowVariant : public Variant {
     const Geometry g = GeometryOf(plan, config);
     Launch launch;
     launch.SetParams(NormParamsOf(call, plan, plan.vector));
-    int64_t grid = (plan.rows + g.rows - 1) / g.rows * g.cluster;
-    if (g.per_sm > 0) grid = std::min(grid, g.per_sm * std::max(device.sm_count, 1));
-    launch.grid[0] = static_cast<uint32_t>(grid);
-    launch.block[0] = static_cast<uint32_t>(g.cta_threads());
-    launch.cluster[0] = static_cast<uint32_t>(g.cluster);
+    SetRowGrid(g, ContentsOf(plan, g), plan.rows, device, &launch);
     AddNormPointers(plan, &launch);
     bound.launches.push_back(std::move(launch));
     return bound;
@@ -264,7 +211,8 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
            {"rows", g.rows},
            {"cluster", g.cluster},
            {"early", g.early ? 1 : 0},
-           {"per_sm", 0}}};
+           {"stages", 0},
+           {"per_sm", 1}}};
 }
 
 }  // namespace

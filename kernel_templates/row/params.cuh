@@ -3,6 +3,7 @@
 #define TILEWRIGHT_ROW_PARAMS_CUH_
 
 #include "device/fast_divmod.cuh"
+#include "device/tensor_map.cuh"
 
 namespace tilewright {
 
@@ -54,6 +55,15 @@ struct ColumnParams {
   long long input_stride;
   long long output_outer_stride;
   long long output_stride;
+};
+
+// The same as tiles: 128 bytes of inner by the whole axis.
+struct ColumnRingParams {
+  TensorMap input;  // inner, axis, outer
+  TensorMap output;
+  long long tiles;
+  FastDivmod<true> inner_tiles;  // along inner
+  int length;
 };
 
 }  // namespace tilewright

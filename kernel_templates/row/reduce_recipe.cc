@@ -25,12 +25,6 @@ Dims ReducedAxes(const CallDesc& call, const ReduceOperator& op) {
   return all;
 }
 
-int64_t Positions(const LayoutDims& dims) {
-  Dims extents;
-  for (const LayoutDim& dim : dims) extents.push_back(dim.extent);
-  return extents.Product().value_or(0);
-}
-
 // Splits the axes into reduced and kept ones, collapsed.
 void SplitAxes(const CallDesc& call, const ReduceOperator& op, ReducePlan* plan) {
   const TensorDesc& input = call.operands[0].desc;

@@ -11,6 +11,10 @@
 //   kRowDims           rows are numbered over more than one dim
 //   kEarlyColumns      columns are loaded before the reduction
 //   kStreaming         rows are loaded and stored evict-first
+//   kStages            a CTA takes row after row, which lie in a ring of so many (row_ring.cuh) on
+//                      their way; columns that are loaded early stay in registers. 0: a CTA takes
+//                      its rows alone
+//   kPerSm             CTAs an SM then, else 1
 // Capacity: kThreads * kPackets * kVector * kCluster elements.
 #ifndef TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
 #define TILEWRIGHT_ROW_RESIDENT_ROW_CUH_
@@ -18,6 +22,7 @@
 #include "device/ldst_if.cuh"
 #include "row/params.cuh"
 #include "row/row_ops.cuh"
+#include "row/row_ring.cuh"
 
 namespace tilewright {
 
@@ -28,8 +33,13 @@ struct ResidentRowTraits {
   static constexpr int kBytes = Config::kVector * static_cast<int>(sizeof(T));
   static constexpr CacheHint kHint =
       Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
+  static constexpr bool kStaged = Config::kStages > 0;
   using Reducer = GroupReducer<typename Op::Value, Config::kThreads, Config::kRows,
-                               Config::kCluster, Op::kSteps>;
+                               Config::kCluster, (kStaged ? 2 : Op::kSteps)>;
+  using Ring =
+      RowRing<(kStaged ? Config::kStages : 1), 1, Config::kThreads * Config::kPackets * kBytes>;
+  static_assert(Config::kStages == 0 || (kBytes == 16 && Config::kCluster == 1 && Op::kSteps == 1));
+  static_assert(Config::kStages == 0 || (Config::kRows == 1 && Config::kThreads > kWarpSize));
   static_assert(kIsSame<ComputeType<T>, float>);
   static_assert(IsPowerOfTwo(Config::kVector) && kBytes <= 16);
   static_assert(Config::kThreads * Config::kRows <= 1024);
@@ -74,10 +84,8 @@ class ResidentRow {
     if constexpr (Config::kCluster > 1) first += ClusterRank() * (Config::kThreads * kPackets);
 #endif
     left_ = row < p.rows ? static_cast<int>(p.length) - static_cast<int>(first * kVector) : 0;
-    const RowOffsets offsets = OffsetsOfRow<Config::kRowDims>(p, row < p.rows ? row : 0);
     column_offset_ = static_cast<int64_t>(first) * kBytes;
-    input_ = static_cast<const uint8_t*>(p.input) + (offsets.input + column_offset_);
-    output_ = static_cast<uint8_t*>(p.output) + (offsets.output + column_offset_);
+    Find(row < p.rows ? row : 0);
   }
 
   __device__ __forceinline__ unsigned length() const { return p_.length; }
@@ -87,9 +95,22 @@ class ResidentRow {
     for (int k = 0; k < kPackets; ++k) {
       raw_[k] = LoadGlobalIf<kBytes, Traits::kHint>(Has(k), input_ + k * kStep);
     }
+  }
+  __device__ __forceinline__ void LoadEarlyColumns() {
     if constexpr (Op::kColumns > 0 && Config::kEarlyColumns) {
 #pragma unroll
       for (int k = 0; k < kPackets; ++k) LoadColumns(k, columns_[k]);
+    }
+  }
+  // Takes up the row that is next in the ring.
+  __device__ __forceinline__ void Take(int64_t row, const typename Traits::Ring& ring) {
+    Find(row);
+    step_ &= 1;
+    ring.Await();
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      raw_[k] =
+          LoadSharedIf(Has(k), ring.Address(0) + static_cast<uint32_t>(column_offset_) + k * kStep);
     }
   }
 
@@ -168,6 +189,12 @@ class ResidentRow {
 
   static constexpr int kStep = Config::kThreads * kBytes;  // bytes between a thread's packets
 
+  __device__ __forceinline__ void Find(int64_t row) {
+    const RowOffsets offsets = OffsetsOfRow<Config::kRowDims>(p_, row);
+    input_ = static_cast<const uint8_t*>(p_.input) + (offsets.input + column_offset_);
+    output_ = static_cast<uint8_t*>(p_.output) + (offsets.output + column_offset_);
+  }
+
   __device__ __forceinline__ bool Has(int k) const {
     return left_ > k * Config::kThreads * kVector;
   }
@@ -206,20 +233,60 @@ class ResidentRow {
   float kept_[kPackets][kVector];
 };
 
+// Row after row of the grid's.
 template <class Config>
-__global__ void __launch_bounds__(Config::kThreads* Config::kRows)
+__device__ __forceinline__ void WalkRows(const RowParams& p, ResidentRow<Config>& resident,
+                                         typename ResidentRowTraits<Config>::Ring& ring) {
+  const int64_t step = gridDim.x;
+  const uint32_t bytes = p.length * static_cast<uint32_t>(sizeof(typename Config::Element));
+  const bool fills = threadIdx.x == 0;
+  const auto start = [&](int64_t row) {
+    return static_cast<const uint8_t*>(p.input) + OffsetsOfRow<Config::kRowDims>(p, row).input;
+  };
+  if (fills) {
+#pragma unroll 1
+    for (int s = 0; s < Config::kStages && blockIdx.x + s * step < p.rows; ++s) {
+      ring.Fill(s, {start(blockIdx.x + s * step)}, bytes);
+    }
+  }
+  resident.LoadEarlyColumns();
+#pragma unroll 1
+  for (int64_t at = blockIdx.x; at < p.rows; at += step) {
+    resident.Take(at, ring);
+    Config::Op::Run(resident, p.scalars);
+    const int64_t next = at + Config::kStages * step;
+    if (fills && next < p.rows) ring.Refill({start(next)}, bytes);
+    ring.Advance();
+  }
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads* Config::kRows,
+                                  (Config::kStages > 0 ? Config::kPerSm : 0))
     ResidentRowKernel(const __grid_constant__ RowParams p) {
-  using Reducer = typename ResidentRowTraits<Config>::Reducer;
-  __shared__ typename Reducer::Storage storage;
+  using Traits = ResidentRowTraits<Config>;
+  __shared__ typename Traits::Reducer::Storage storage;
   const int group = Config::kRows == 1 ? 0 : threadIdx.x / Config::kThreads;
   const int thread = threadIdx.x % Config::kThreads;
-  Reducer reducer(storage, group, thread);
+  typename Traits::Reducer reducer(storage, group, thread);
   reducer.Announce();
   const int64_t row = static_cast<int64_t>(blockIdx.x / Config::kCluster) * Config::kRows + group;
-  WaitForPriorGrids();
-  ResidentRow<Config> resident(p, row, thread, reducer);
-  resident.Load();
-  Config::Op::Run(resident, p.scalars);
+  if constexpr (Config::kStages == 0) {
+    WaitForPriorGrids();
+    ResidentRow<Config> resident(p, row, thread, reducer);
+    resident.Load();
+    resident.LoadEarlyColumns();
+    Config::Op::Run(resident, p.scalars);
+  } else {
+    extern __shared__ __align__(128) uint8_t rows[];
+    __shared__ typename Traits::Ring::Storage barriers;
+    typename Traits::Ring ring(barriers, rows);
+    if (threadIdx.x == 0) ring.Init();
+    CtaBarrier();
+    WaitForPriorGrids();
+    ResidentRow<Config> resident(p, row, thread, reducer);
+    WalkRows<Config>(p, resident, ring);
+  }
 }
 
 }  // namespace tilewright

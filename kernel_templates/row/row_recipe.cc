@@ -53,18 +53,14 @@ void PlanStridedAxis(const CallDesc& call, const RowProblem& problem, RowPlan* p
   }
 }
 
-// Positions over the axes; 0 where any has none, however large the others are.
-int64_t Positions(const LayoutDims& dims) {
-  Dims extents;
-  for (const LayoutDim& dim : dims) extents.push_back(dim.extent);
-  return extents.Product().value_or(0);
-}
-
 class RowRecipe : public Recipe {
  public:
   explicit RowRecipe(const RowOperator& op) : op_(op) {
     owned_.push_back(MakeResidentRowVariant(op));
-    if (!op.column_template.empty()) owned_.push_back(MakeColumnVariant(op));
+    if (!op.column_template.empty()) {
+      owned_.push_back(MakeColumnRingVariant(op));
+      owned_.push_back(MakeColumnVariant(op));
+    }
     owned_.push_back(MakeStreamedRowVariant(op));
     for (const auto& variant : owned_) variants_.push_back(variant.get());
   }

@@ -63,6 +63,7 @@ int64_t LargestRowCluster(const DeviceProfile& device);
 
 // The variants, in order of preference.
 std::unique_ptr<Variant> MakeResidentRowVariant(const RowOperator& op);
+std::unique_ptr<Variant> MakeColumnRingVariant(const RowOperator& op);
 std::unique_ptr<Variant> MakeColumnVariant(const RowOperator& op);
 std::unique_ptr<Variant> MakeStreamedRowVariant(const RowOperator& op);
 

@@ -84,12 +84,20 @@ class RowReduction {
         const int64_t packet = at + u * step;
         raw[u] = LoadGlobalIf<kBytes>(packet < end, row + Offset(p, packet));
       }
+      if (at + (kUnroll - 1) * step < end) {
+        // All at once: fewer combinations where these cost more than an element does.
+        ComputeType<T> x[kUnroll * kVector];
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        if (at + u * step < end) {
-          ComputeType<T> x[kVector];
-          UnpackAny<T>(raw[u], x);
-          Op::Add(value, x, (at + u * step) * kVector);
+        for (int u = 0; u < kUnroll; ++u) UnpackAt(raw[u], x, u * kVector);
+        Op::Add(value, x, at * kVector);
+      } else {
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+          if (at + u * step < end) {
+            ComputeType<T> x[kVector];
+            UnpackAny<T>(raw[u], x);
+            Op::Add(value, x, (at + u * step) * kVector);
+          }
         }
       }
     }
@@ -136,6 +144,14 @@ class RowReduction {
     return value;
   }
 
+  template <int kCount>
+  __device__ __forceinline__ static void UnpackAt(const Packet<kBytes>& packet,
+                                                  ComputeType<T> (&x)[kCount], int at) {
+    ComputeType<T> part[kVector];
+    UnpackAny<T>(packet, part);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) x[at + i] = part[i];
+  }
   __device__ __forceinline__ static int64_t Offset(const RowReduceParams& p, int64_t packet) {
     if constexpr (Config::kDense) return packet * kBytes;
     return StridedOffset(packet, p.inner_rank, p.extent, p.input_stride);

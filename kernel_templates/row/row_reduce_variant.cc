@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernel_templates/row/reduce_recipe.h"
+#include "kernel_templates/row/row_geometry.h"
 #include "kernel_templates/row/row_recipe.h"
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
@@ -11,32 +12,19 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
-constexpr int64_t kMaxThreads = 1024;
-constexpr int64_t kMaxCluster = 16;
+constexpr int64_t kMostRows = 32;     // a CTA
 constexpr int64_t kBlocksPerSm = 64;  // of a grid that walks the results
 constexpr int64_t kSplitsPerSm = 2;   // CTAs an SM of a grid that splits them
 constexpr int64_t kMostSplitRows = 2112;
 constexpr int64_t kMostSplits = 4096;
 
-struct Geometry {
-  int64_t threads = 0;
-  int64_t rows = 0;  // a CTA
-  int64_t cluster = 1;
+struct Geometry : RowGeometry {
   int64_t unroll = 4;
   bool split = false;
-
-  int64_t cta_threads() const { return threads * rows; }
 };
 
 Geometry GeometryOf(const Config& config) {
-  Geometry g;
-  g.threads = config.Get("threads");
-  g.rows = config.Get("rows");
-  g.cluster = config.Get("cluster");
-  g.unroll = config.Get("unroll");
-  g.split = config.Get("split") != 0;
-  return g;
+  return {RowGeometryOf(config, 1, 1), config.Get("unroll"), config.Get("split") != 0};
 }
 
 class RowReduceVariant : public Variant {
@@ -51,17 +39,10 @@ class RowReduceVariant : public Variant {
   }
 
   TuningSpace Space(const CallDesc&, const DeviceProfile& device) const override {
-    TuningSpace space{std::string(name()),
-                      {{"threads", {8, 16, 32, 64, 128, 256, 512, 1024}},
-                       {"rows", {1, 2, 4, 8, 16, 32}},
-                       {"cluster", {1}},
-                       {"unroll", {2, 4, 8}},
-                       {"split", {0, 1}}}};
-    if (!portable_) {
-      for (int64_t size = 2; size <= LargestRowCluster(device); size *= 2) {
-        space.axes[2].values.push_back(size);
-      }
-    }
+    TuningSpace space{std::string(name()), RowAxes(device, kMostRows)};
+    if (portable_) space.axes[2].values = {1};
+    space.axes.push_back({"unroll", {2, 4, 8}});
+    space.axes.push_back({"split", {0, 1}});
     return space;
   }
 
@@ -69,31 +50,15 @@ class RowReduceVariant : public Variant {
                      const DeviceProfile& device) const override {
     const ReducePlan plan = PlanReduce(call, op_);
     const Geometry g = GeometryOf(config);
-    if (g.cta_threads() % 32 != 0 || g.cta_threads() > kMaxThreads) {
-      return FailedPrecondition("threads * rows is ", g.cta_threads(),
-                                ", expected a multiple of 32 up to ", kMaxThreads);
-    }
-    if (g.rows > 1 && g.cta_threads() > 256) {
-      return FailedPrecondition("several rows make a CTA of ", g.cta_threads(),
-                                " threads, expected at most 256");
-    }
-    if (g.cluster > LargestRowCluster(device)) {
-      return FailedPrecondition("a cluster of ", g.cluster, ", expected at most ",
-                                LargestRowCluster(device), " on ", device.name);
-    }
-    if (g.cluster > 1 && (g.rows > 1 || g.threads < 64 || g.split)) {
-      return FailedPrecondition("a cluster takes one row a CTA, at least 64 threads and no split");
-    }
-    if (g.cluster > 1 && plan.rows > kMaxGrid / kMaxCluster) {
-      return FailedPrecondition(plan.rows, " rows, expected at most ", kMaxGrid / kMaxCluster);
+    TW_RETURN_IF_ERROR(
+        RowThreadsAreLegal(g, ReduceLengthBucket(plan.length) / VectorOf(plan), device));
+    if (g.cluster > 1 && g.split) return FailedPrecondition("a cluster takes no split");
+    if (g.cluster > 1 && plan.rows > kMostGrid / kMostRowCluster) {
+      return FailedPrecondition(plan.rows, " rows, expected at most ", kMostGrid / kMostRowCluster);
     }
     if (g.split && ResultsBucket(plan) > kMostSplitRows) {
       return FailedPrecondition(plan.rows, " rows, expected at most ", kMostSplitRows,
                                 " where they are split");
-    }
-    const int64_t packets = ReduceLengthBucket(plan.length) / VectorOf(plan);
-    if ((g.threads > 32 || g.cluster > 1) && g.threads * g.cluster > packets) {
-      return FailedPrecondition(g.threads * g.cluster, " threads for up to ", packets, " packets");
     }
     return absl::OkStatus();
   }
@@ -103,15 +68,11 @@ class RowReduceVariant : public Variant {
     const ReducePlan plan = PlanReduce(call, op_);
     const Geometry g = GeometryOf(config);
     const double size = DTypeSize(plan.dtype);
-    MemoryModel model;
+    MemoryModel model = ModelOf(g, {}, plan.rows, device);
     model.bytes = static_cast<double>(plan.rows) * static_cast<double>(plan.length) * size;
     if (portable_) model.bytes *= 2;  // an element at a time
-    model.ctas = static_cast<double>((plan.rows + g.rows - 1) / g.rows * g.cluster *
-                                     Splits(plan, g, device));
-    model.threads = static_cast<double>(g.cta_threads());
+    model.ctas *= static_cast<double>(Splits(plan, g, device));
     model.bytes_per_thread = static_cast<double>(g.unroll * VectorOf(plan)) * size;
-    if (g.threads > 32) model.fixed_us += 0.05 + 0.0002 * static_cast<double>(g.threads);
-    if (g.cluster > 1) model.fixed_us += 0.25 + 0.01 * static_cast<double>(g.cluster);
     if (g.split) model.fixed_us += 1.5;
     return PredictMemoryUs(model, device);
   }

@@ -66,6 +66,7 @@ TILEWRIGHT_EDGE_CASES(RMSNormFwdOp) {
                               {"eps-zero", {4, 64}, {64}, 0.0},
                               {"eps-large", {4, 64}, {64}, 10.0},
                               {"many-rows", {70001, 8}, {8}},
+                              {"walked-rows", {1100, 2056}, {2056}},
                               {"no-rows", {0, 64}, {64}},
                               {"no-columns", {3, 0}, {0}}};
   std::vector<Workload> cases;

@@ -100,6 +100,7 @@ std::vector<Workload> RowEdges(const std::vector<const char*>& whole,
                                                  {"rank-8", {2, 1, 3, 1, 2, 1, 3, 5}},
                                                  {"wide-rows", {300, 1152}},
                                                  {"many-rows", {70001, 8}},
+                                                 {"walked-rows", {1100, 2056}},
                                                  {"no-rows", {0, 64}},
                                                  {"no-columns", {3, 0}}};
   std::vector<Workload> cases;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "manifest/edge_cases.h"
+#include "manifest/references/axis_cases.h"
 #include "manifest/references/element_access.h"
 
 namespace tilewright {
@@ -69,41 +70,18 @@ TILEWRIGHT_REFERENCE(LogSoftmaxFwdOp)
 }
 
 TILEWRIGHT_EDGE_CASES(SoftmaxFwdOp) {
-  struct Problem {
-    const char* label;
-    Dims x;
-    ParamValue dim;
-  };
-  const Problem problems[] = {{"primes", {5, 67}, 1},
-                              {"primes-outer", {67, 5}, 0},
-                              {"one", {1, 1}, 1},
-                              {"extent-one", {64, 1}, 1},
-                              {"rank-0", {}, ParamValue()},
-                              {"rank-1", {1000}, ParamValue()},
-                              {"rank-3-implicit", {3, 4, 5}, ParamValue()},
-                              {"rank-3-middle", {3, 129, 7}, 1},
-                              {"rank-4-negative", {2, 3, 5, 7}, -2},
-                              {"row-of-46", {9, 46}, 1},
-                              {"plus-one", {3, 4097}, 1},
-                              {"minus-one", {3, 1023}, 1},
-                              {"very-long", {2, 131073}, 1},
-                              {"past-residence", {2, 262145}, 1},
-                              {"million", {2, 1 << 20}, 1},
-                              {"half-thousand", {4, 512}, 1},
-                              {"rank-8", {2, 3, 2, 5, 1, 2, 3, 2}, 3},
-                              {"long-outer", {2, 4099, 33}, 1},
-                              {"many-lines", {70001, 3}, 1},
-                              {"many-lines-outer", {3, 70001}, 0},
-                              {"no-lines", {0, 5}, 1},
-                              {"empty-axis", {5, 0}, 1}};
-  std::vector<Workload> cases;
-  for (const Problem& problem : problems) {
-    Workload& entry = cases.emplace_back();
-    entry.label = problem.label;
-    entry.input_shapes = {{"x", problem.x}};
-    entry.params = {{"dim", problem.dim}};
-  }
-  return cases;
+  const AxisCase own[] = {{"rank-0", {}, ParamValue()},
+                          {"rank-1", {1000}, ParamValue()},
+                          {"rank-3-implicit", {3, 4, 5}, ParamValue()},
+                          {"rank-3-middle", {3, 129, 7}, 1},
+                          {"rank-4-negative", {2, 3, 5, 7}, -2},
+                          {"past-residence", {2, 262145}, 1},
+                          {"million", {2, 1 << 20}, 1},
+                          {"half-thousand", {4, 512}, 1},
+                          {"short-axis-in-tiles", {3, 20, 72}, 1},
+                          {"many-tiles", {32, 70000}, 0},
+                          {"walked-rows", {1100, 2056}, 1}};
+  return AxisCases(own);
 }
 
 TILEWRIGHT_EDGE_CASES(LogSoftmaxFwdOp) { return EdgeCases_SoftmaxFwdOp(); }

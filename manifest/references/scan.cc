@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "manifest/edge_cases.h"
+#include "manifest/references/axis_cases.h"
 #include "manifest/references/element_access.h"
 
 namespace tilewright {
@@ -40,42 +41,16 @@ absl::Status Scan(const ReferenceCall& call, bool product, std::span<const int64
 }
 
 std::vector<Workload> ScanCases() {
-  struct Problem {
-    const char* label;
-    Dims x;
-    int64_t dim;
-  };
-  const Problem problems[] = {{"primes", {5, 67}, 1},
-                              {"primes-outer", {67, 5}, 0},
-                              {"one", {1, 1}, 1},
-                              {"rank-0", {}, 0},
-                              {"rank-1", {1000}, 0},
-                              {"eight", {8}, -1},
-                              {"extent-one", {64, 1}, 1},
-                              {"row-of-46", {9, 46}, 1},
-                              {"plus-one", {3, 4097}, 1},
-                              {"minus-one", {3, 1023}, 1},
-                              {"middle", {3, 129, 7}, 1},
-                              {"middle-dense", {3, 130, 64}, 1},
-                              {"rank-8", {2, 3, 2, 5, 1, 2, 3, 2}, 3},
-                              {"large-others", {2, 1280, 1280}, 0},
-                              {"long-outer", {2, 4099, 33}, 1},
-                              {"one-column", {72192, 1, 3}, 0},
-                              {"long-aligned", {2, 65536}, 1},
-                              {"very-long", {2, 131073}, 1},
-                              {"million", {1, 1 << 20}, 1},
-                              {"many-lines", {70001, 3}, 1},
-                              {"many-lines-outer", {3, 70001}, 0},
-                              {"no-lines", {0, 5}, 1},
-                              {"empty-axis", {5, 0}, 1}};
-  std::vector<Workload> cases;
-  for (const Problem& problem : problems) {
-    Workload& entry = cases.emplace_back();
-    entry.label = problem.label;
-    entry.input_shapes = {{"x", problem.x}};
-    entry.params = {{"dim", problem.dim}};
-  }
-  return cases;
+  const AxisCase own[] = {{"rank-0", {}, 0},
+                          {"rank-1", {1000}, 0},
+                          {"eight", {8}, -1},
+                          {"middle", {3, 129, 7}, 1},
+                          {"middle-dense", {3, 130, 64}, 1},
+                          {"large-others", {2, 1280, 1280}, 0},
+                          {"one-column", {72192, 1, 3}, 0},
+                          {"long-aligned", {2, 65536}, 1},
+                          {"million", {1, 1 << 20}, 1}};
+  return AxisCases(own);
 }
 
 }  // namespace

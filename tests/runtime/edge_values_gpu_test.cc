@@ -6,9 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "manifest/reference.h"
-#include "runtime/driver/driver.h"
-#include "runtime/runtime.h"
+#include "tests/runtime/gpu_values_fixture.h"
 
 namespace tilewright {
 namespace {
@@ -20,81 +18,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsNan;
 
-constexpr DType kFloat = DType::kFloat32;
-constexpr int64_t kBytes = 1 << 20;  // of each buffer
-
-class EdgeValuesGpuTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    driver_ = SystemDriver();
-    if (absl::Status status = driver_->Init(); !status.ok()) GTEST_SKIP() << status;
-    const auto context = driver_->RetainPrimaryContext(0);
-    ASSERT_TRUE(context.ok()) << context.status();
-    ASSERT_TRUE(driver_->PushContext(*context).ok());
-    stream_ = driver_->CreateStream().value();
-    RuntimeOptions options;
-    options.driver = driver_;
-    auto runtime = Runtime::Open(std::move(options));
-    ASSERT_TRUE(runtime.ok()) << runtime.status();
-    runtime_ = *std::move(runtime);
-    for (std::byte*& buffer : buffers_) {
-      buffer = static_cast<std::byte*>(driver_->Alloc(kBytes).value());
-    }
-  }
-  void TearDown() override {
-    for (std::byte* buffer : buffers_) {
-      if (buffer != nullptr) {
-        EXPECT_TRUE(driver_->Free(buffer).ok());
-      }
-    }
-    runtime_.reset();
-    if (stream_ != nullptr) {
-      EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
-    }
-  }
-
-  // A tensor in buffer `index` that holds the values, dense from the buffer's first element on.
-  Tensor Put(int index, DType dtype, const Dims& shape, const std::vector<double>& values) {
-    std::vector<std::byte> bytes(static_cast<size_t>(DTypeSize(dtype)) * values.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      StoreFromDouble(bytes.data(), dtype, static_cast<int64_t>(i), values[i]);
-    }
-    std::byte* data = buffers_[static_cast<size_t>(index)];
-    EXPECT_TRUE(driver_->CopyToDevice(data, bytes.data(), bytes.size(), stream_).ok());
-    EXPECT_TRUE(driver_->SynchronizeStream(stream_).ok());
-    return Tensor::Contiguous(data, dtype, shape);
-  }
-  Tensor Poisoned(DType dtype, const Dims& shape) {
-    EXPECT_TRUE(driver_->Fill8(buffers_[2], 0xff, kBytes, stream_).ok());
-    return Tensor::Contiguous(buffers_[2], dtype, shape);
-  }
-  // Calls, and returns what the dense output then holds.
-  std::vector<double> Run(std::string_view op, const std::vector<Tensor>& inputs,
-                          const Tensor& output, const std::vector<NamedParam>& params = {}) {
-    CallOptions options;
-    options.stream = stream_;
-    const absl::Status status = runtime_->Call(op, inputs, {&output, 1}, params, options);
-    EXPECT_TRUE(status.ok()) << status;
-    return Read(output);
-  }
-  // What a dense tensor holds.
-  std::vector<double> Read(const Tensor& output) {
-    const auto count = static_cast<size_t>(output.desc.elements());
-    std::vector<std::byte> bytes(count * static_cast<size_t>(DTypeSize(output.desc.dtype)));
-    EXPECT_TRUE(driver_->CopyToHost(bytes.data(), output.data, bytes.size(), stream_).ok());
-    EXPECT_TRUE(driver_->SynchronizeStream(stream_).ok());
-    std::vector<double> values;
-    for (size_t i = 0; i < count; ++i) {
-      values.push_back(LoadAsDouble(bytes.data(), output.desc.dtype, static_cast<int64_t>(i)));
-    }
-    return values;
-  }
-
-  std::shared_ptr<Driver> driver_;
-  CudaStream stream_ = nullptr;
-  std::unique_ptr<Runtime> runtime_;
-  std::byte* buffers_[3] = {nullptr, nullptr, nullptr};
-};
+using EdgeValuesGpuTest = GpuValuesFixture;
 
 TEST_F(EdgeValuesGpuTest, SoftmaxKeepsNanAndSumsInFloat) {
   const Tensor nan = Put(0, kFloat, {1, 3}, {NAN, 6, 8});
