@@ -5,6 +5,7 @@
 
 #include "device/cluster.cuh"
 #include "device/math.cuh"
+#include "device/mbarrier.cuh"
 #include "device/warp.cuh"
 
 namespace tilewright {
@@ -108,6 +109,7 @@ class GroupReducer {
   struct Storage {
     Value warp[kSteps][kGroups][kWarps];
     Value cta[kSteps][kGroups][kCluster];
+    Barrier full[kCluster > 1 ? kSteps : 1];  // every CTA's value is there
   };
 
   __device__ __forceinline__ GroupReducer(Storage& storage, int group, int thread)
@@ -116,7 +118,19 @@ class GroupReducer {
   // Tells the cluster that this CTA runs; once, before the first Reduce, as early as possible.
   __device__ __forceinline__ void Announce() const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kCluster > 1) ClusterArriveRelaxed();
+    if constexpr (kCluster > 1) {
+      static_assert(kGroups == 1);
+      if (thread_ == 0) {
+#pragma unroll
+        for (int step = 0; step < kSteps; ++step) BarrierInit(&storage_.full[step], 1);
+        BarrierInitFence();
+#pragma unroll
+        for (int step = 0; step < kSteps; ++step) {
+          BarrierArriveExpect(&storage_.full[step], kCluster * static_cast<int>(sizeof(Value)));
+        }
+      }
+      ClusterArriveRelaxed();
+    }
 #endif
   }
 
@@ -140,26 +154,31 @@ class GroupReducer {
   }
 
 #if __CUDA_ARCH__ >= 900
-  // Each CTA pushes its value to all; after the barrier nobody touches another's memory, so a CTA
-  // may exit.
+  // Each CTA pushes its value to all and awaits all of theirs; then nobody touches another's
+  // memory, so a CTA may exit. No barrier of the cluster: it would order all memory, which takes as
+  // long as the exchange.
   template <class Op>
   __device__ __forceinline__ Value AcrossCluster(Value value, int step) {
-    if (step == 0) ClusterWait();  // every CTA runs
+    if (step == 0) ClusterWait();  // every CTA runs, its barriers are there
     Value* slots = storage_.cta[step][group_];
-    if (thread_ < kCluster) Push(&slots[ClusterRank()], value, static_cast<uint32_t>(thread_));
-    ClusterArrive();
-    ClusterWait();
+    if (thread_ < kCluster) Push(&slots[ClusterRank()], value, &storage_.full[step]);
+    BarrierWait(&storage_.full[step], 0);
     return WarpReduce<Op, kCluster>(slots[thread_ % kCluster]);
   }
 
-  __device__ __forceinline__ static void Push(Value* slot, Value value, uint32_t rank) {
+  // To the CTA whose rank is this thread's.
+  __device__ __forceinline__ void Push(Value* slot, Value value, Barrier* full) const {
     union {
       Value value;
       uint32_t words[sizeof(Value) / 4];
     } bits = {value};
+    const auto rank = static_cast<uint32_t>(thread_);
     const uint32_t address = MapToRank(SharedAddress(slot), rank);
+    const uint32_t barrier = MapToRank(SharedAddress(full), rank);
 #pragma unroll
-    for (uint32_t i = 0; i < sizeof(Value) / 4; ++i) StoreCluster(address + 4 * i, bits.words[i]);
+    for (uint32_t i = 0; i < sizeof(Value) / 4; ++i) {
+      StoreAsyncCluster(address + 4 * i, bits.words[i], barrier);
+    }
   }
 #endif
 
