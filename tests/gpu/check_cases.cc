@@ -45,7 +45,7 @@ void AddBatches(std::vector<NamedShape>& calls) {
 
 void AddRows(std::vector<NamedShape>& calls) {
   for (const auto& [rows, length] :
-       {std::pair<int64_t, int64_t>{5, 1000}, {3, 46}, {70, 512}, {2, 40000}, {1, 200001}}) {
+       {std::pair<int64_t, int64_t>{5, 1000}, {3, 46}, {600, 512}, {2, 40000}, {1, 200001}}) {
     calls.push_back({"RMSNormFwdOp",
                      {Dense(DType::kFloat16, {rows, length}), Dense(DType::kFloat16, {length})},
                      {{"normalized_shape", Dims{length}}}});
@@ -53,10 +53,26 @@ void AddRows(std::vector<NamedShape>& calls) {
         {"SoftmaxFwdOp", {Dense(DType::kBFloat16, {rows, length})}, {{"dim", int64_t{-1}}}});
   }
   calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat16, {3, 50, 64})}, {{"dim", int64_t{1}}}});
+  calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat16, {3, 20, 72})}, {{"dim", int64_t{1}}}});
   calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat32, {3, 50, 7})}, {{"dim", int64_t{1}}}});
   calls.push_back({"SoftmaxFwdOp", {Dense(DType::kFloat16, {2, 3000, 40})}, {{"dim", int64_t{1}}}});
   calls.push_back(
       {"SoftmaxFwdOp", {{DType::kFloat16, {6, 100}, {400, 2}}}, {{"dim", int64_t{-1}}}});
+}
+
+void AddNormsAndReductions(std::vector<NamedShape>& calls) {
+  const DType half = DType::kFloat16;
+  const TensorDesc channels = Dense(DType::kFloat32, {6});
+  const Dims last = {512};
+  calls.push_back({"LayerNormFwdOp",
+                   {Dense(half, {600, 512}), Dense(half, last), Dense(half, last)},
+                   {{"normalized_shape", last}}});
+  calls.push_back({"BatchNormFwdOp",
+                   {Dense(half, {2, 6, 5, 8}), channels, channels, channels, channels},
+                   {{"training", true}}});
+  calls.push_back({"SumFwdOp", {Dense(half, {70, 512})}, {}});
+  calls.push_back({"VarFwdOp", {Dense(half, {70, 512})}, {{"dim", Dims{1}}}});
+  calls.push_back({"ArgmaxFwdOp", {Dense(half, {4, 64, 40})}, {{"dim", int64_t{0}}}});
 }
 
 void AddElementwise(std::vector<NamedShape>& calls) {
@@ -147,6 +163,7 @@ absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int confi
   std::vector<NamedShape> calls;
   AddGemms(calls);
   AddBatches(calls);
+  AddNormsAndReductions(calls);
   AddRows(calls);
   AddElementwise(calls);
   AddPools(calls);

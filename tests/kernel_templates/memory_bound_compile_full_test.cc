@@ -202,6 +202,7 @@ TEST_F(CompileTest, OtherLayoutsAndDtypes) {
     cases.push_back({"SoftmaxFwdOp", SoftmaxCall(DType::kBFloat16, {500, length}, 1)});
   }
   cases.push_back({"SoftmaxFwdOp", SoftmaxCall(DType::kFloat16, {3, 50, 64}, 1)});
+  cases.push_back({"SoftmaxFwdOp", SoftmaxCall(DType::kFloat16, {3, 20, 72}, 1)});
   cases.push_back({"SoftmaxFwdOp", SoftmaxCall(DType::kFloat32, {3, 50, 7}, 1)});
   for (const Case& c : cases) {
     const auto recipe = MakeBuiltinRecipe(c.op);
