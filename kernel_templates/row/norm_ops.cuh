@@ -2,6 +2,7 @@
 //
 //   kInputs, kOutputs   operands of x's shape
 //   kColumns            further values: of an element's column, of its channel or of its row
+//   kFloatColumns       the last ones of these, float32 whatever the others are
 //   kRowIsChannel       a row is one channel, whatever it is made of; else its runs are
 //   Value               what is reduced
 //   Run(row)
@@ -40,6 +41,7 @@ struct LayerNorm {
   static constexpr int kInputs = 1;
   static constexpr int kOutputs = 1;
   static constexpr int kColumns = kAffine;
+  static constexpr int kFloatColumns = 0;
   static constexpr bool kRowIsChannel = false;
   using Value = Moments;
 
@@ -55,11 +57,34 @@ struct LayerNorm {
 using PlainNormRow = LayerNorm<0>;
 using AffineNormRow = LayerNorm<2>;
 
+// The same with statistics that are given: the last columns are mean and variance.
+template <int kAffine>
+struct GivenNorm {
+  static constexpr int kInputs = 1;
+  static constexpr int kOutputs = 1;
+  static constexpr int kColumns = kAffine + 2;
+  static constexpr int kFloatColumns = 2;
+  static constexpr bool kRowIsChannel = false;
+  using Value = float;
+
+  template <class Row>
+  __device__ __forceinline__ static void Run(Row& row) {
+    const float eps = row.eps();
+    row.Store([eps](const float* x, const float* columns) {
+      const float y = (x[0] - columns[kAffine]) * RsqrtApprox(columns[kAffine + 1] + eps);
+      return kAffine > 0 ? y * columns[0] + columns[1] : y;
+    });
+  }
+};
+using GivenPlainNormRow = GivenNorm<0>;
+using GivenAffineNormRow = GivenNorm<2>;
+
 // Of x + residual, which is written as well.
 struct FusedAddLayerNormRow {
   static constexpr int kInputs = 2;
   static constexpr int kOutputs = 2;
   static constexpr int kColumns = 2;
+  static constexpr int kFloatColumns = 0;
   static constexpr bool kRowIsChannel = false;
   using Value = Moments;
 
@@ -76,6 +101,7 @@ struct FusedAddRmsNormRow {
   static constexpr int kInputs = 2;
   static constexpr int kOutputs = 2;
   static constexpr int kColumns = 1;
+  static constexpr int kFloatColumns = 0;
   static constexpr bool kRowIsChannel = false;
   using Value = float;
 
@@ -95,6 +121,7 @@ struct AdaptiveNorm {
   static constexpr int kInputs = kGate ? 4 : 3;
   static constexpr int kOutputs = 1;
   static constexpr int kColumns = 0;
+  static constexpr int kFloatColumns = 0;
   static constexpr bool kRowIsChannel = false;
   using Value = Moments;
 
@@ -115,6 +142,7 @@ struct BatchNormRow {
   static constexpr int kInputs = 1;
   static constexpr int kOutputs = 1;
   static constexpr int kColumns = 2;
+  static constexpr int kFloatColumns = 0;
   static constexpr bool kRowIsChannel = true;
   using Value = Moments;
 
@@ -138,6 +166,7 @@ struct BatchNormGradientRow {
   static constexpr int kInputs = 2;
   static constexpr int kOutputs = 1;
   static constexpr int kColumns = 3;
+  static constexpr int kFloatColumns = 0;
   static constexpr bool kRowIsChannel = true;
   using Value = SumPair;
 

@@ -64,13 +64,14 @@ class NormRecipe : public Recipe {
          {"dense", Kind::kClass},
          {"vector", Kind::kClass},
          {"runs", Kind::kClass},
-         // 0: statistics are given, 1: they are of the rows; + 2 with columns.
+         // 0: statistics are given, 1: they are of the rows; + 2 with columns; 7: they are given,
+         // and rows are a channel of a sample.
          {"form", Kind::kClass}}};
     return fields;
   }
   ProblemFields Describe(const CallDesc& call) const override {
     const NormPlan plan = PlanNorm(call, problem_);
-    const int form = (plan.problem.op.empty() ? 0 : 1) +
+    const int form = (plan.problem.given ? 4 : 0) + (plan.problem.op.empty() ? 0 : 1) +
                      (plan.problem.columns.size() > 2 ||
                               (!plan.problem.op.empty() && !plan.problem.columns.empty())
                           ? 2

@@ -27,6 +27,7 @@ struct NormProblem {
   absl::InlinedVector<int, 4> columns;
   absl::InlinedVector<int, 2> results;  // operands with a value a channel that are written
   NormColumnKind kind = NormColumnKind::kNone;
+  bool given = false;  // the last columns of `op` are the statistics
   LayoutDims run;   // of one channel of a row, or all of a row
   LayoutDims runs;  // the rest of a row
   LayoutDims rows;

@@ -49,6 +49,7 @@ class NormRow {
   static constexpr bool kStaged = Config::kStages > 0;
   static constexpr int kRowBytes = Config::kThreads * kPackets * kBytes;
   using Ring = RowRing<kStaged ? Config::kStages : 1, Op::kInputs, kRowBytes>;
+  static_assert(kByChannel || Op::kFloatColumns == 0);
   static_assert(!kStaged || (kBytes == 16 && Config::kCluster == 1 && Config::kRows == 1));
   static_assert(!kStaged || (Config::kThreads > kWarpSize && !kByChannel && !Config::kRuns));
 
@@ -257,11 +258,13 @@ class NormRow {
           element_columns_[c][k] =
               LoadGlobalIf<kColumnBytes>(Has(k), base + PacketOf(k) * kColumnBytes);
         } else {
-          const int64_t at = here_.channel + ChannelIn(k);
-          const Packet<sizeof(Column)> packet =
-              LoadGlobalIf<sizeof(Column)>(Has(k), base + at * p_.column_stride[c]);
+          const uint8_t* at = base + (here_.channel + ChannelIn(k)) * p_.column_stride[c];
           float value[1];
-          Unpack<Column>(packet, value);
+          if (c >= kColumns - Op::kFloatColumns) {
+            Unpack<float>(LoadGlobalIf<sizeof(float)>(Has(k), at), value);
+          } else {
+            Unpack<Column>(LoadGlobalIf<sizeof(Column)>(Has(k), at), value);
+          }
           channel_columns_[c][k] = value[0];
         }
       }

@@ -109,7 +109,8 @@ class StreamedNormRow {
     unsigned long long run = 0;
     unsigned long long rest;
     if constexpr (!Op::kRowIsChannel) p_.run(static_cast<unsigned long long>(at), &run, &rest);
-    return LoadOne<Column>(base + (channel_ + static_cast<int64_t>(run)) * p_.column_stride[c]);
+    base += (channel_ + static_cast<int64_t>(run)) * p_.column_stride[c];
+    return c >= kColumns - Op::kFloatColumns ? LoadOne<float>(base) : LoadOne<Column>(base);
   }
   // f(position, the inputs, the columns) for each of this thread's elements.
   template <class F>

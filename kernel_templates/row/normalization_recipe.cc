@@ -161,6 +161,18 @@ NormProblem InstanceNormProblem(const CallDesc& call) {
   problem.eps = EpsOf(call.params[2]);
   if (affine) problem.columns = {3, 4};
   if (!call.params[0].as_bool()) {
+    int64_t length = 1;
+    for (int axis = 2; axis < call.operands[0].desc.rank(); ++axis) {
+      length *= call.operands[0].desc.shape[axis];
+    }
+    if (length <= kLongestChannel) {
+      problem.op = affine ? "GivenAffineNormRow" : "GivenPlainNormRow";
+      problem.given = true;
+      problem.columns.insert(problem.columns.end(), {1, 2});
+      problem.kind = NormColumnKind::kChannel;
+      RowsOfChannels(call, 1, &problem);
+      return problem;
+    }
     problem.apply_op = affine ? "ApplyGivenNorm" : "ApplyGivenPlainNorm";
     // The statistics' places follow those of weight and bias.
     problem.columns = {affine ? 3 : 1, affine ? 4 : 2, 1, 2};
