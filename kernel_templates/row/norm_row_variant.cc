@@ -16,6 +16,8 @@ constexpr int64_t kSmallCta = 512;
 // Registers that hold operands, a thread, in CTAs of up to kSmallCta threads and in larger ones.
 constexpr int64_t kMostHeld = 64;
 constexpr int64_t kMostHeldInLargeCtas = 24;
+constexpr int64_t kMostHeldBesideRings = 96;  // in CTAs of up to half of kSmallCta
+constexpr int64_t kLongRowBytes = 32 * 1024;
 constexpr int64_t kFewRows = 32;    // leave most SMs idle unless they are split
 constexpr int64_t kSomeRows = 264;  // one or two an SM
 
@@ -23,6 +25,7 @@ struct Geometry : RowGeometry {
   bool early = true;
 
   int64_t most_held() const {
+    if (stages > 0 && threads <= kSmallCta / 2) return kMostHeldBesideRings;
     return cta_threads() <= kSmallCta ? kMostHeld : kMostHeldInLargeCtas;
   }
 };
@@ -48,7 +51,8 @@ int64_t HeldRegisters(const NormPlan& plan, const Geometry& g) {
 
 RingContents ContentsOf(const NormPlan& plan, const Geometry& g) {
   return {plan.vector * DTypeSize(plan.dtype), static_cast<int64_t>(plan.problem.inputs.size()),
-          HeldRegisters(plan, g), !plan.several_runs};
+          HeldRegisters(plan, g),
+          !plan.several_runs && plan.problem.kind != NormColumnKind::kChannel};
 }
 
 std::string_view KindName(NormColumnKind kind) {
@@ -99,6 +103,9 @@ class NormRowVariant : public Variant {
     if (HeldRegisters(plan, g) > g.most_held()) {
       return FailedPrecondition("a thread holds ", HeldRegisters(plan, g),
                                 " registers of operands, expected at most ", g.most_held());
+    }
+    if (plan.problem.given && g.cluster > 1) {
+      return FailedPrecondition("a cluster has nothing to exchange where statistics are given");
     }
     return RingIsLegal(g, ContentsOf(plan, g), device);
   }
@@ -158,6 +165,39 @@ class NormRowVariant : public Variant {
   }
 
  private:
+  Config ConfigOf(const Geometry& g) const {
+    return {std::string(name()),
+            {{"threads", g.threads},
+             {"rows", g.rows},
+             {"cluster", g.cluster},
+             {"early", g.early ? 1 : 0},
+             {"stages", g.stages},
+             {"per_sm", g.per_sm}}};
+  }
+  // Many long rows of one input whose columns follow the elements: arithmetic would keep loads
+  // waiting, so that these go ahead. Chosen by tuning on an H200. False: no ring fits.
+  static bool TakeRing(const NormPlan& plan, int64_t bucket, const DeviceProfile& device,
+                       Geometry* g) {
+    Geometry ring;
+    ring.vector = plan.vector;
+    const int64_t row_bytes = bucket * DTypeSize(plan.dtype);
+    if (row_bytes == kLongRowBytes) {
+      ring.threads = kSmallCta;
+      ring.stages = 4;
+    } else if (row_bytes == kLongRowBytes / 2) {
+      ring.threads = 128;
+      ring.early = false;
+      ring.stages = 2;
+      ring.per_sm = 4;
+    } else {
+      return false;
+    }
+    ring.packets = bucket / (ring.threads * ring.vector);
+    if (HeldRegisters(plan, ring) > ring.most_held()) return false;
+    if (!RingIsLegal(ring, ContentsOf(plan, ring), device).ok()) return false;
+    *g = ring;
+    return true;
+  }
   // The longest bucket that the device can keep.
   static int64_t Capacity(const NormPlan& plan, const DeviceProfile& device) {
     Geometry g;
@@ -199,6 +239,7 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   if (few) {
     while (kept() > 2 * wanted && g.cluster < most_cluster) g.cluster *= 2;
   }
+  if (slim && TakeRing(plan, bucket, device, &g)) return ConfigOf(g);
   g.early = !slim;
   const auto too_many = [&] { return HeldRegisters(plan, g) > kMostHeld; };
   while (too_many() && g.threads < kSmallCta) g.threads *= 2;
@@ -206,13 +247,7 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   while (too_many() && g.cluster < std::min<int64_t>(most_cluster, 8)) g.cluster *= 2;
   const int64_t block = some ? 32 : slim ? 64 : 256;
   if (g.cluster == 1) g.rows = std::max<int64_t>(1, block / g.threads);
-  return {std::string(name()),
-          {{"threads", g.threads},
-           {"rows", g.rows},
-           {"cluster", g.cluster},
-           {"early", g.early ? 1 : 0},
-           {"stages", 0},
-           {"per_sm", 1}}};
+  return ConfigOf(g);
 }
 
 }  // namespace

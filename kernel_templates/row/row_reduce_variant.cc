@@ -12,9 +12,13 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kMostRows = 32;     // a CTA
-constexpr int64_t kBlocksPerSm = 64;  // of a grid that walks the results
-constexpr int64_t kSplitsPerSm = 2;   // CTAs an SM of a grid that splits them
+constexpr int64_t kMostRows = 32;  // a CTA
+constexpr int64_t kFewestRows = 4;
+constexpr int64_t kFewestThreads = 256;     // where so few rows are long
+constexpr int64_t kBrief = 8;               // packets a thread of these
+constexpr int64_t kMostOfACluster = 16384;  // packets
+constexpr int64_t kBlocksPerSm = 64;        // of a grid that walks the results
+constexpr int64_t kSplitsPerSm = 2;         // CTAs an SM of a grid that splits them
 constexpr int64_t kMostSplitRows = 2112;
 constexpr int64_t kMostSplits = 4096;
 
@@ -177,6 +181,12 @@ class RowReduceVariant : public Variant {
   bool portable_;
 };
 
+// Threads and packets at a time for a share of so many packets, which is then one round or few.
+void SplitShare(int64_t share, Geometry* g) {
+  g->threads = share <= 1024 ? 256 : 512;
+  g->unroll = share <= 2048 ? 4 : 8;
+}
+
 // Many rows: about four packets a thread, CTAs of 256 threads. Few rows: all SMs take part, by
 // clusters while a row fits 16 CTAs at some packets a thread, else in two stages.
 Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
@@ -187,12 +197,15 @@ Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& devi
   Geometry g;
   g.threads = std::clamp<int64_t>(packets / 4, 8, rows > 264 ? 256 : 512);
   const auto each = [&] { return packets / (g.threads * g.cluster); };
+  if (rows <= kFewestRows && packets >= kFewestThreads * kBrief) g.threads = kFewestThreads;
   if (rows <= 264 && g.threads >= 64) {
     const int64_t most = rows <= 32 ? most_cluster : std::min<int64_t>(most_cluster, 4);
     while (each() > 4 && g.cluster < most) g.cluster *= 2;
-    if (each() > 16 && rows <= 32) {
+    const int64_t most_each = rows <= kFewestRows && packets > kMostOfACluster ? 4 : 16;
+    if (each() > most_each && rows <= 32) {
       g.cluster = 1;
       g.split = true;
+      SplitShare(packets / (kSplitsPerSm * std::max(device.sm_count, 1)), &g);
     }
   }
   const bool alone = g.cluster > 1 || g.split;

@@ -37,12 +37,13 @@ TEST_F(RowValuesGpuTest, ReductionsOfNothing) {
       return Run(op, {none}, Poisoned(dtype, {}));
     };
     EXPECT_THAT(of("SumFwdOp", kFloat), ElementsAre(0));
-    EXPECT_THAT(of("ProdFwdOp", kFloat), ElementsAre(1));
     EXPECT_THAT(of("MeanFwdOp", kFloat), ElementsAre(IsNan()));
     EXPECT_THAT(of("AllFwdOp", DType::kBool), ElementsAre(1));
     EXPECT_THAT(of("AnyFwdOp", DType::kBool), ElementsAre(0));
     EXPECT_THAT(of("CountNonzeroFwdOp", DType::kInt64), ElementsAre(0));
   }
+  const Tensor row = Tensor::Contiguous(nullptr, kFloat, {1, 0});
+  EXPECT_THAT(Run("ProdFwdOp", {row}, Poisoned(kFloat, {1}), {{"dim", -1}}), ElementsAre(1));
   const Tensor pair = Tensor::Contiguous(nullptr, kFloat, {2, 0});
   for (const std::string_view op : {"AmaxFwdOp", "AminFwdOp"}) {
     EXPECT_EQ(Try(op, pair, Poisoned(kFloat, {2}), {{"dim", Dims{1}}}).code(),
