@@ -1,17 +1,23 @@
 // Compile time of the workloads' default kernels against an empty kernel, in one process.
 //
-//   tilewright_compile_bench [--repeats N] [--op NAME]
+//   tilewright_compile_bench [--repeats N] [--op NAME] [--family NAME] [--kernels FILE]
 //
-// Every round compiles the empty kernel and then each kernel once; printed are medians over the
-// rounds, of CPU time, as CSV. Exit code 1 where a kernel is over its budget.
+// Every round compiles the empty kernel and then each kernel once, and takes CPU time. A kernel's
+// time is the median over the rounds, an operator's that over its kernels. Printed is a line a
+// family, as CSV, and one for all memory-bound families: the median and the worst of the operators,
+// in empty kernels. FILE gets a line a kernel. Exit code 1 where a median is over its budget.
 #include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernel_templates/embedded.h"
@@ -33,18 +39,28 @@ double CpuMs() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
+double MedianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+constexpr std::string_view kMemoryBound = "memory-bound";
+
+bool IsMemoryBound(const std::string& family) { return family != "gemm" && family != "attention"; }
+
 struct Subject {
+  std::string family;
   std::string op;
   std::string workload;
   std::string instantiation;
-  double budget = 0;
   CompileRequest request;
   std::vector<double> ms;
+};
 
-  double MedianMs() {
-    std::sort(ms.begin(), ms.end());
-    return ms[ms.size() / 2];
-  }
+struct Options {
+  int repeats = 5;
+  std::string op, family, kernels;
 };
 
 Subject EmptyKernel(const std::string& arch) {
@@ -70,10 +86,10 @@ absl::Status AddKernels(const OpSpec& op, const DeviceProfile& device,
       for (const KernelSpec& spec : variant->Kernels(call, variant->Default(call, device))) {
         if (!seen.insert(spec.Instantiation()).second) continue;
         Subject subject;
+        subject.family = op.family;
         subject.op = op.name;
         subject.workload = Cat(workload.label, "-", DTypeName(dtype));
         subject.instantiation = spec.Instantiation();
-        subject.budget = op.name == "GemmFwdOp" ? kGemmBudget : kMemoryBoundBudget;
         subject.request.source = spec.Source();
         TW_ASSIGN_OR_RETURN(subject.request.headers, templates.Closure(spec.template_file));
         subject.request.name_expression = spec.entry + "<Config>";
@@ -85,20 +101,19 @@ absl::Status AddKernels(const OpSpec& op, const DeviceProfile& device,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Subject>> Subjects(const std::string& only_op) {
+absl::StatusOr<std::vector<Subject>> Subjects(const Options& options) {
   TW_ASSIGN_OR_RETURN(const DeviceProfile device, BuiltinDeviceProfile(kDevice));
   std::vector<Subject> subjects = {EmptyKernel(device.arch)};
   for (const OpSpec& op : Manifest::BuiltinOps()) {
-    if (!only_op.empty() && op.name != only_op) continue;
+    if (!options.op.empty() && op.name != options.op) continue;
+    if (!options.family.empty() && op.family != options.family) continue;
     TW_RETURN_IF_ERROR(AddKernels(op, device, subjects));
   }
-  if (subjects.size() == 1) return InvalidArgument("--op: no kernels of '", only_op, "'");
+  if (subjects.size() == 1) return InvalidArgument("no such operator or family has kernels");
   return subjects;
 }
 
-// The number of kernels over budget.
-absl::StatusOr<int> Run(int repeats, const std::string& only_op) {
-  TW_ASSIGN_OR_RETURN(std::vector<Subject> subjects, Subjects(only_op));
+absl::Status CompileAll(int repeats, std::vector<Subject>& subjects) {
   const std::shared_ptr<Compiler> compiler = NvrtcCompiler();
   TW_RETURN_IF_ERROR(compiler->Compile(subjects[0].request).status());  // NVRTC's own start
   for (int round = 0; round < repeats; ++round) {
@@ -108,42 +123,99 @@ absl::StatusOr<int> Run(int repeats, const std::string& only_op) {
       subject.ms.push_back(CpuMs() - start);
     }
   }
-  const double empty_ms = subjects[0].MedianMs();
-  std::cout << "op,workload,cpu_ms,times_empty,budget,kernel\n";
-  std::cout << ",," << empty_ms << ",1,,empty\n";
-  int over = 0;
-  for (size_t i = 1; i < subjects.size(); ++i) {
-    Subject& subject = subjects[i];
-    const double ratio = subject.MedianMs() / empty_ms;
-    if (ratio > subject.budget) ++over;
-    std::cout << subject.op << "," << subject.workload << "," << subject.MedianMs() << "," << ratio
-              << "," << subject.budget << ",\"" << subject.instantiation << "\"\n";
+  return absl::OkStatus();
+}
+
+absl::Status WriteKernels(const std::string& path, const std::vector<Subject>& subjects) {
+  std::ofstream file(path);
+  file << "family,op,workload,cpu_ms,times_empty,kernel\n";
+  const double empty_ms = MedianOf(subjects[0].ms);
+  for (const Subject& subject : subjects) {
+    const double ms = MedianOf(subject.ms);
+    file << subject.family << "," << subject.op << "," << subject.workload << "," << ms << ","
+         << ms / empty_ms << ",\"" << subject.instantiation << "\"\n";
   }
+  if (!file.flush()) return InvalidArgument("cannot write ", path);
+  return absl::OkStatus();
+}
+
+// Ratios to the empty kernel, of a group's kernels by operator.
+using Group = std::map<std::string, std::vector<double>>;
+
+// Returns whether the median is within its budget, if there is one.
+bool PrintGroup(std::string_view name, const Group& group) {
+  std::vector<double> medians;
+  std::pair<double, std::string> worst;
+  size_t kernels = 0;
+  for (const auto& [op, ratios] : group) {
+    kernels += ratios.size();
+    medians.push_back(MedianOf(ratios));
+    worst = std::max(worst, {medians.back(), op});
+  }
+  const double median = MedianOf(medians);
+  const double budget = name == kMemoryBound ? kMemoryBoundBudget
+                        : name == "gemm"     ? kGemmBudget
+                                             : 0;
+  std::cout << name << "," << group.size() << "," << kernels << "," << median << "," << worst.first
+            << "," << worst.second << ",";
+  if (budget > 0) std::cout << budget;
+  std::cout << "\n";
+  return budget == 0 || median <= budget;
+}
+
+// The number of groups over budget.
+int PrintGroups(const std::vector<Subject>& subjects) {
+  const double empty_ms = MedianOf(subjects[0].ms);
+  std::map<std::string, Group> families;
+  Group memory_bound;
+  for (size_t i = 1; i < subjects.size(); ++i) {
+    const Subject& subject = subjects[i];
+    const double ratio = MedianOf(subject.ms) / empty_ms;
+    families[subject.family][subject.op].push_back(ratio);
+    if (IsMemoryBound(subject.family)) memory_bound[subject.op].push_back(ratio);
+  }
+  std::cout << "# an empty kernel: " << empty_ms << " ms of CPU time\n"
+            << "group,operators,kernels,median_times_empty,worst_times_empty,worst_op,budget\n";
+  int over = 0;
+  for (const auto& [family, group] : families) over += PrintGroup(family, group) ? 0 : 1;
+  if (!memory_bound.empty()) over += PrintGroup(kMemoryBound, memory_bound) ? 0 : 1;
   return over;
+}
+
+absl::StatusOr<int> Run(const Options& options) {
+  TW_ASSIGN_OR_RETURN(std::vector<Subject> subjects, Subjects(options));
+  TW_RETURN_IF_ERROR(CompileAll(options.repeats, subjects));
+  if (!options.kernels.empty()) TW_RETURN_IF_ERROR(WriteKernels(options.kernels, subjects));
+  return PrintGroups(subjects);
 }
 
 }  // namespace
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
-  int repeats = 5;
-  std::string op;
+  tilewright::Options options;
   for (int i = 1; i < argc; i += 2) {
     const std::string option = argv[i];
-    if (i + 1 < argc && option == "--repeats" && std::atoi(argv[i + 1]) > 0) {
-      repeats = std::atoi(argv[i + 1]);
-    } else if (i + 1 < argc && option == "--op") {
-      op = argv[i + 1];
+    const std::string value = i + 1 < argc ? argv[i + 1] : "";
+    if (option == "--repeats" && std::atoi(value.c_str()) > 0) {
+      options.repeats = std::atoi(value.c_str());
+    } else if (option == "--op" && !value.empty()) {
+      options.op = value;
+    } else if (option == "--family" && !value.empty()) {
+      options.family = value;
+    } else if (option == "--kernels" && !value.empty()) {
+      options.kernels = value;
     } else {
-      std::cerr << "usage: " << argv[0] << " [--repeats N] [--op NAME]\n";
+      std::cerr << "usage: " << argv[0]
+                << " [--repeats N] [--op NAME] [--family NAME] [--kernels FILE]\n";
       return 2;
     }
   }
-  const absl::StatusOr<int> over = tilewright::Run(repeats, op);
+  const absl::StatusOr<int> over = tilewright::Run(options);
   if (!over.ok()) {
     std::cerr << over.status() << "\n";
     return 1;
   }
-  if (*over > 0) std::cerr << *over << " kernels over budget\n";
+  if (*over > 0) std::cerr << *over << " medians over budget\n";
   return *over > 0 ? 1 : 0;
 }

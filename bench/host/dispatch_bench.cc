@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/cache.h"
@@ -119,6 +120,23 @@ void NewShapeOnKnownKernels(benchmark::State& state) {
   if (runtime.Counters().compiles != 1) state.SkipWithError("something was compiled");
 }
 BENCHMARK(NewShapeOnKnownKernels)->Iterations(1000000);
+
+// A hit on one shape, after so many row lengths of the same operator were served.
+void HitAfterLengths(benchmark::State& state, std::string_view op, size_t inputs) {
+  const Service service;
+  CallOptions options;
+  options.stream = service.driver->NewStream(0);
+  const auto call = [&](int64_t length) {
+    const Tensor x = Tensor::Contiguous(Address(0), DType::kBFloat16, {64, length});
+    const Tensor y = Tensor::Contiguous(Address(int64_t{1} << 30), DType::kBFloat16, {64, length});
+    const Tensor both[] = {x, x};
+    return service.runtime->Call(op, {both, inputs}, {&y, 1}, {}, options);
+  };
+  for (int64_t length = 1; length <= state.range(0); ++length) Check(call(length), state);
+  for (auto _ : state) benchmark::DoNotOptimize(call(1));
+}
+BENCHMARK_CAPTURE(HitAfterLengths, softmax, "SoftmaxFwdOp", 1)->Arg(1)->Arg(500)->Arg(5000);
+BENCHMARK_CAPTURE(HitAfterLengths, add, "AddFwdOp", 2)->Arg(1)->Arg(500)->Arg(5000);
 
 void ProblemKeyBuilding(benchmark::State& state) {
   Runtime& runtime = *Shared().runtime;

@@ -10,7 +10,7 @@
 //   kScalarMask        bit i: input i has one element for the whole vector; 0 where kVector == 1
 //   kRank, kWide       dims after collapsing; 64-bit index arithmetic
 //   kPersistent        a grid-stride loop over tiles
-//   kStreaming         evict first: 0 nothing, 1 loads and stores, 2 loads
+//   kStreaming         loads and stores evict first
 #ifndef TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_
 #define TILEWRIGHT_ELEMENTWISE_ELEMENTWISE_CUH_
 
@@ -29,10 +29,8 @@ struct ElementwiseTraits {
   using Index = typename Params::Index;
   static constexpr int kVector = Config::kVector;
   static constexpr int kOutputBytes = kVector * static_cast<int>(sizeof(Output));
-  static constexpr CacheHint kLoadHint =
-      Config::kStreaming != 0 ? CacheHint::kStreaming : CacheHint::kDefault;
-  static constexpr CacheHint kStoreHint =
-      Config::kStreaming == 1 ? CacheHint::kStreaming : CacheHint::kDefault;
+  static constexpr CacheHint kHint =
+      Config::kStreaming ? CacheHint::kStreaming : CacheHint::kDefault;
 
   static_assert(Functor::kInputs >= 1 && Functor::kInputs <= 4);
   static_assert(IsPowerOfTwo(kVector) && kOutputBytes <= 64);
@@ -146,8 +144,8 @@ __device__ __forceinline__ void LoadInput(const typename ElementwiseTraits<Confi
         Config::kVector > 1 && !Packets::kScalar && !kIsCoordinate<typename Packets::T>;
     const int64_t offset = position.template Offset<(kDense ? decltype(packets.held)::kBytes : 0)>(
         p.input_stride[kInput]);
-    packets.held.template Load<ElementwiseTraits<Config>::kLoadHint>(p.inputs[kInput], offset,
-                                                                     p.input_stride[kInput][0]);
+    packets.held.template Load<ElementwiseTraits<Config>::kHint>(p.inputs[kInput], offset,
+                                                                 p.input_stride[kInput][0]);
   }
 }
 
@@ -221,12 +219,12 @@ __device__ __forceinline__ void MapAndStore(
       for (int w = 0; w < Packet<kPacketBytes>::kWords; ++w) {
         packet.words[w] = MapWord<Config>(f, packets, k, w);
       }
-      StoreGlobal<kPacketBytes, Traits::kStoreHint>(to + k * kPacketBytes, packet);
+      StoreGlobal<kPacketBytes, Traits::kHint>(to + k * kPacketBytes, packet);
     }
   } else {
     ComputeType<Output> values[Traits::kVector];
     Map<Config>(f, packets, values);
-    StoreVector<Output, Traits::kStoreHint>(to, values);
+    StoreVector<Output, Traits::kHint>(to, values);
   }
 }
 

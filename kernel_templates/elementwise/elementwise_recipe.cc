@@ -21,7 +21,7 @@ struct Geometry {
   int rank = kMaxRank;
   bool wide = true;
   int blocks_per_sm = 0;  // 0: one tile a CTA
-  int streaming = 0;
+  bool streaming = false;
 
   int64_t tile() const { return int64_t{threads} * unroll * vector; }
 };
@@ -36,7 +36,7 @@ Geometry VectorGeometry(const ElementwisePlan& plan, const Config& config) {
   g.rank = plan.rank;
   g.wide = plan.wide;
   g.blocks_per_sm = static_cast<int>(config.Get("blocks_per_sm"));
-  g.streaming = static_cast<int>(config.Get("streaming"));
+  g.streaming = config.Get("streaming") != 0;
   return g;
 }
 
@@ -56,7 +56,7 @@ std::vector<KernelSpec> KernelsOf(const ElementwiseOperator& op, const CallDesc&
       {"int kRank", Cat(g.rank)},
       {"bool kWide", flag(g.wide)},
       {"bool kPersistent", flag(g.blocks_per_sm > 0)},
-      {"int kStreaming", Cat(g.streaming)}};
+      {"bool kStreaming", flag(g.streaming)}};
   return {spec};
 }
 
@@ -231,7 +231,7 @@ class VectorVariant : public Variant {
              {"unroll", {1, 2, 4}},
              {"vector_bytes", {16, 8, 32, 64}},
              {"blocks_per_sm", {0, 4, 8}},
-             {"streaming", {0, 1, 2}}}};
+             {"streaming", {0, 1}}}};
   }
   absl::Status Legal(const CallDesc& call, const Config& config,
                      const DeviceProfile& device) const override {

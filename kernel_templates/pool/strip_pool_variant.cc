@@ -17,6 +17,8 @@ constexpr int64_t kMostTaps = 256;
 // Fewer outputs than this leave threads idle unless strips are short.
 constexpr int64_t kFewOutputs = int64_t{1} << 18;
 constexpr int64_t kManyOutputs = int64_t{1} << 20;
+constexpr double kHeld = 200e6, kHeldWithIndices = 64e6;  // bytes
+constexpr int64_t kManyTaps = 8;
 
 constexpr int64_t kWarpSize = 32;
 constexpr double kCyclesPerUs = 1700;
@@ -160,8 +162,9 @@ class StripPoolVariant : public Variant {
 };
 
 // The shortest strip that reads whole vectors; of few outputs, and where rows are not aligned, one
-// that leaves threads enough. Seen on an H200: large ones gain from evict-first, and four narrow
-// stores or pairs of indices from being gathered.
+// that leaves threads enough. Seen on an H200: evict-first helps as long as the L2 still holds much
+// of what was written, unless it drops planes that the next window reads again; four narrow stores
+// or pairs of indices gain from being gathered where windows are small.
 Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
   const PoolProblem problem = PlanPool(op_, call);
   Config config{std::string(name()),
@@ -176,8 +179,13 @@ Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& devi
     config = longer;
   }
   const int64_t outputs = config.Get("outputs");
-  config.values[2].second = problem.outputs() > kManyOutputs ? 1 : 0;
-  config.values[3].second = outputs >= 4 && (op_.indices || problem.store < outputs) ? 1 : 0;
+  const bool planes_again = problem.axes[2].kernel > problem.axes[2].stride;
+  const double bytes = PoolBytes(problem, op_.indices);
+  const bool held = op_.indices ? bytes < kHeldWithIndices : bytes < kHeld && !planes_again;
+  config.values[2].second = problem.outputs() > kManyOutputs && held ? 1 : 0;
+  const int64_t taps = RowsOf(problem) * problem.axes[0].kernel;
+  const bool gathers = taps < kManyTaps && (op_.indices || problem.store < outputs);
+  config.values[3].second = outputs >= 4 && gathers ? 1 : 0;
   return config;
 }
 

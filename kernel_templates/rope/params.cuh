@@ -24,9 +24,10 @@ struct RopeParams {
   int pairs;                          // rotated together in one head
   int items;                          // of one token; an item is what a thread handles at a time
   FastDivmod<false> head_items;       // of one head
-  FastDivmod<false> pair_count;
-  float amplitude;               // of cosine and sine
-  double turns[kRopeMostPairs];  // of each pair per position
+  float amplitude;                    // of cosine and sine
+  // What each pair turns by from one position to the next: the fraction of a turn, times 2^64; with
+  // factors, the bits of the number of turns as a double.
+  unsigned long long steps[kRopeMostPairs];
 };
 
 }  // namespace tilewright

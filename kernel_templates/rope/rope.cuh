@@ -1,11 +1,13 @@
 // Rotary position embedding: pairs of columns of each head turn by an angle that is proportional to
-// the token's position. A CTA makes the cosines and sines of its tokens once, for all their heads.
+// the token's position. Heads may share a table of cosines and sines, which their CTA makes once;
+// else threads make those that they need.
 //
 // Config:
 //   Element
 //   Position   of the position array; void: a token's place in its sequence is its position
 //   kHalves    column c pairs with column c + pairs; else column 2 p pairs with column 2 p + 1
 //   kFactors   frequencies are divided by an array
+//   kTable     of turns, in shared memory
 //   kThreads, kGroup   threads of a CTA, and of one token; powers of two
 //   kVector    columns a packet; they lie together where it is over 1
 //   kUnroll    items a thread loads before it stores the first
@@ -16,6 +18,7 @@
 #include "device/cluster.cuh"
 #include "device/ldst.cuh"
 #include "device/math.cuh"
+#include "device/transcendental.cuh"
 #include "device/warp.cuh"
 #include "rope/params.cuh"
 
@@ -43,6 +46,10 @@ struct RopeItem {
 struct alignas(8) CosineSine {
   float cosine, sine;
 };
+
+// Entries from one token's row of the table to the next: an odd number, so that rows differ in
+// their banks.
+__device__ __forceinline__ int TableRow(const RopeParams& p) { return p.pairs | 1; }
 
 // Where a token's columns begin.
 struct RopeToken {
@@ -123,51 +130,80 @@ __device__ __forceinline__ void StoreItem(const RopeParams& p, const RopeToken& 
 }
 
 template <class Config>
-__device__ __forceinline__ double PositionOf(const RopeParams& p, int64_t token, int64_t place) {
+__device__ __forceinline__ int64_t PositionOf(const RopeParams& p, int64_t token, int64_t place) {
   if constexpr (kIsSame<typename Config::Position, void>) {
-    return static_cast<double>(place);
+    return place;
   } else {
     using Position = typename Config::Position;
-    return static_cast<double>(
-        static_cast<const Position*>(p.positions)[token * static_cast<int64_t>(p.position_stride)]);
+    return static_cast<const Position*>(p.positions)[token * p.position_stride];
   }
 }
 
+// What `pair` turns by at `position`. Positions are whole, so the whole turns of a step drop out,
+// and a product modulo 2^64 keeps the fraction of even the largest position.
+template <class Config>
+__device__ __forceinline__ CosineSine TurnOf(const RopeParams& p, int64_t position, int pair) {
+  constexpr float kTwoPi = 6.28318530717958647693f;
+  uint64_t step = p.steps[pair];
+  float amplitude = p.amplitude;
+  if constexpr (Config::kFactors) {
+    double turns = BitsToDouble(step) / p.factors[pair * p.factor_stride];
+    turns -= floor(turns);
+    if (turns != turns) amplitude = static_cast<float>(turns);
+    step = static_cast<uint64_t>(turns * 0x1p64);
+  }
+  const uint64_t fraction = static_cast<uint64_t>(position) * step;
+  const float turns = static_cast<float>(static_cast<int32_t>(fraction >> 32)) * 0x1p-32f;
+  float sine, cosine;
+  if constexpr (sizeof(typename Config::Element) == 2) {
+    sine = SinApprox(turns * kTwoPi);
+    cosine = CosApprox(turns * kTwoPi);
+  } else {
+    sincospif(2.0f * turns, &sine, &cosine);
+  }
+  return {cosine * amplitude, sine * amplitude};
+}
+
 // Fills the table of the CTA's tokens: row t holds pair v * kPairs + j at j * (items that rotate)
-// + v, so that neighbouring threads read neighbouring entries. The angle is in turns and in double,
-// so that large positions keep their fraction.
+// + v, so that neighbouring threads read neighbouring entries. Neighbouring threads fill the same
+// pair's, whose step they then read at once.
 template <class Config>
 __device__ __forceinline__ void MakeTable(const RopeParams& p, int64_t first_token,
                                           CosineSine* table) {
   using Traits = RopeTraits<Config>;
   const int columns = p.pairs / Traits::kPairs;
-  for (int i = static_cast<int>(threadIdx.x); i < Traits::kTokens * p.pairs;
-       i += Config::kThreads) {
-    unsigned row, pair;
-    p.pair_count(static_cast<unsigned>(i), &row, &pair);
-    const int64_t token = first_token + row;
-    if (token >= p.tokens) break;
-    unsigned long long batch, place;
-    p.sequence(static_cast<unsigned long long>(token), &batch, &place);
-    double turns = p.turns[pair] * PositionOf<Config>(p, token, static_cast<int64_t>(place));
-    if constexpr (Config::kFactors) turns /= p.factors[pair * p.factor_stride];
-    float sine, cosine;
-    sincospif(2.0f * static_cast<float>(turns - rint(turns)), &sine, &cosine);
-    const int slot =
-        static_cast<int>(pair) % Traits::kPairs * columns + static_cast<int>(pair) / Traits::kPairs;
-    table[row * p.pairs + slot] = {cosine * p.amplitude, sine * p.amplitude};
+  const int row = static_cast<int>(threadIdx.x) % Traits::kTokens;
+  const int64_t token = first_token + row;
+  if (token >= p.tokens) return;
+  unsigned long long batch, place;
+  p.sequence(static_cast<unsigned long long>(token), &batch, &place);
+  const int64_t position = PositionOf<Config>(p, token, static_cast<int64_t>(place));
+  for (int pair = static_cast<int>(threadIdx.x) / Traits::kTokens; pair < p.pairs;
+       pair += Config::kGroup) {
+    const int slot = pair % Traits::kPairs * columns + pair / Traits::kPairs;
+    table[row * TableRow(p) + slot] = TurnOf<Config>(p, position, pair);
   }
 }
 
-// The turns of item `index` of a head, from its token's row of the table.
+// The turns of the items of a token.
 template <class Config>
-__device__ __forceinline__ void ReadTurns(const RopeParams& p, const CosineSine* row, int index,
-                                          CosineSine (&turn)[RopeTraits<Config>::kPairs]) {
-  using Traits = RopeTraits<Config>;
-  const int columns = p.pairs / Traits::kPairs;
+struct TokenTurns {
+  const RopeParams& p;
+  const CosineSine* row;  // of the table
+  int64_t position;
+
+  // Of item `index` of a head, which rotates.
+  __device__ __forceinline__ void Of(int index,
+                                     CosineSine (&turn)[RopeTraits<Config>::kPairs]) const {
+    using Traits = RopeTraits<Config>;
+    const int columns = p.pairs / Traits::kPairs;
 #pragma unroll
-  for (int j = 0; j < Traits::kPairs; ++j) turn[j] = row[j * columns + index];
-}
+    for (int j = 0; j < Traits::kPairs; ++j) {
+      turn[j] = Config::kTable ? row[j * columns + index]
+                               : TurnOf<Config>(p, position, index * Traits::kPairs + j);
+    }
+  }
+};
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads)
@@ -190,7 +226,7 @@ __global__ void __launch_bounds__(Config::kThreads)
       static_cast<uint8_t*>(p.output) + (static_cast<int64_t>(batch) * p.output_stride[0] +
                                          static_cast<int64_t>(place) * p.output_stride[1]) *
                                             kSize};
-  // The first items are on their way while the table is made.
+  // The first items are on their way while the turns are made.
   const int items = exists ? p.items : 0;
   int item = static_cast<int>(threadIdx.x) % Config::kGroup;
   RopeItem<Config> loaded[Config::kUnroll];
@@ -203,14 +239,19 @@ __global__ void __launch_bounds__(Config::kThreads)
     }
   };
   load();
-  MakeTable<Config>(p, first_token, table);
-  CtaBarrier();
-  const CosineSine* turns = table + row * p.pairs;
+  int64_t position = 0;
+  if constexpr (Config::kTable) {
+    MakeTable<Config>(p, first_token, table);
+    CtaBarrier();
+  } else if (exists) {
+    position = PositionOf<Config>(p, token_index, static_cast<int64_t>(place));
+  }
+  const TokenTurns<Config> turns = {p, table + row * TableRow(p), position};
   CosineSine turn[Traits::kPairs];
   if constexpr (Config::kSameColumns) {
     unsigned head, index;
     p.head_items(static_cast<unsigned>(item), &head, &index);
-    ReadTurns<Config>(p, turns, static_cast<int>(index), turn);
+    turns.Of(static_cast<int>(index), turn);
   }
   while (item < items) {
 #pragma unroll
@@ -223,7 +264,7 @@ __global__ void __launch_bounds__(Config::kThreads)
         unsigned head, index;
         p.head_items(static_cast<unsigned>(at), &head, &index);
         if (static_cast<int>(index) * Traits::kPairs < p.pairs) {
-          ReadTurns<Config>(p, turns, static_cast<int>(index), turn);
+          turns.Of(static_cast<int>(index), turn);
           Rotate<Config>(turn, loaded[u]);
         }
       }

@@ -1,6 +1,8 @@
 #include "kernel_templates/rope/rope_recipe.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numbers>
 
 #include "kernel_templates/memory_bound.h"
@@ -12,7 +14,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;
 constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
-constexpr int kUsualUnroll = 4;
+constexpr int kFewThreads = 128;  // an SM
 
 // One tensor over (batch, position, head, column).
 struct View {
@@ -28,6 +30,7 @@ struct Problem {
   int vector = 1;  // most columns a packet
 
   int64_t tokens() const { return shape[0] * shape[1]; }
+  bool several_heads() const { return shape[2] > 1; }
 };
 
 // The axes of x by its rank: (position, column), (token, head, column), or all four.
@@ -85,6 +88,10 @@ Problem ProblemOf(const RopeOperator& op, const CallDesc& call) {
   return problem;
 }
 
+bool HasFactors(const RopeOperator& op, const CallDesc& call) {
+  return op.factors >= 0 && call.operands[static_cast<size_t>(op.factors)].present;
+}
+
 // What one launch is made of.
 struct Geometry {
   int threads = 256;
@@ -93,6 +100,7 @@ struct Geometry {
   int vector = 1;
   int pairs_per_item = 1;
   bool same_columns = false;
+  bool table = false;
 
   int tokens() const { return threads / group; }
   int64_t head_items(const Problem& problem) const {
@@ -119,7 +127,9 @@ Geometry VectorGeometry(const RopeOperator& op, const Problem& problem, const Co
   g.threads = static_cast<int>(config.Get("threads"));
   g.group = static_cast<int>(std::min(config.Get("group"), config.Get("threads")));
   g.unroll = static_cast<int>(config.Get("unroll"));
-  g.vector = problem.vector;
+  g.table = config.Get("table") != 0;
+  const int wanted = static_cast<int>(config.Get("vector_bytes")) / DTypeSize(problem.dtype);
+  g.vector = std::min(problem.vector, wanted);
   g.pairs_per_item = PairsOf(op, g.vector);
   const int64_t columns = SharedColumns(problem, g.head_items(problem));
   g.same_columns = columns > 0 && g.group % columns == 0;
@@ -133,14 +143,14 @@ std::vector<KernelSpec> KernelsOf(const RopeOperator& op, const CallDesc& call,
       op.positions < 0
           ? "void"
           : StorageTypeName(call.operands[static_cast<size_t>(op.positions)].desc.dtype);
-  const bool factors = op.factors >= 0 && call.operands[static_cast<size_t>(op.factors)].present;
   KernelSpec spec;
   spec.template_file = "rope/rope.cuh";
   spec.entry = "tilewright::RopeKernel";
   spec.constants = {{"using Element", std::string(StorageTypeName(problem.dtype))},
                     {"using Position", std::string(position)},
                     {"bool kHalves", flag(op.halves)},
-                    {"bool kFactors", flag(factors)},
+                    {"bool kFactors", flag(HasFactors(op, call))},
+                    {"bool kTable", flag(g.table)},
                     {"int kThreads", Cat(g.threads)},
                     {"int kGroup", Cat(g.group)},
                     {"int kVector", Cat(g.vector)},
@@ -163,11 +173,13 @@ RopeParams ParamsOf(const RopeOperator& op, const CallDesc& call, const Problem&
   p.pairs = problem.pairs;
   p.items = static_cast<int>(g.items(problem));
   p.head_items = MakeFastDivmod<false>(static_cast<unsigned>(g.head_items(problem)));
-  p.pair_count = MakeFastDivmod<false>(static_cast<unsigned>(problem.pairs));
   RopeTurns turns;
   op.turns(call, problem.pairs, &turns);
   for (size_t k = 0; k < static_cast<size_t>(problem.pairs); ++k) {
-    p.turns[k] = turns.radians[k] / (2 * std::numbers::pi);
+    const double step = turns.radians[k] / (2 * std::numbers::pi);
+    const double fraction = step - std::floor(step);
+    p.steps[k] = HasFactors(op, call) ? std::bit_cast<uint64_t>(step)
+                                      : static_cast<uint64_t>(std::ldexp(fraction, 64));
   }
   p.amplitude = static_cast<float>(turns.amplitude);
   return p;
@@ -185,7 +197,8 @@ absl::StatusOr<BoundCall> BindGeometry(const RopeOperator& op, const CallDesc& c
   Launch launch;
   launch.grid[0] = static_cast<uint32_t>(blocks);
   launch.block[0] = static_cast<uint32_t>(g.threads);
-  launch.dynamic_smem_bytes = static_cast<uint32_t>(g.tokens() * problem.pairs * 8);
+  launch.dynamic_smem_bytes =
+      g.table ? static_cast<uint32_t>(g.tokens() * (problem.pairs | 1) * 8) : 0;
   RopeParams p = ParamsOf(op, call, problem, g);
   launch.pointers = {
       {offsetof(RopeParams, x), 0, 0},
@@ -195,7 +208,7 @@ absl::StatusOr<BoundCall> BindGeometry(const RopeOperator& op, const CallDesc& c
     launch.pointers.push_back(
         {offsetof(RopeParams, positions), static_cast<int8_t>(op.positions), 0});
   }
-  if (op.factors >= 0 && call.operands[static_cast<size_t>(op.factors)].present) {
+  if (HasFactors(op, call)) {
     p.factor_stride = call.operands[static_cast<size_t>(op.factors)].desc.strides[0];
     launch.pointers.push_back({offsetof(RopeParams, factors), static_cast<int8_t>(op.factors), 0});
   }
@@ -228,7 +241,11 @@ class VectorVariant : public Variant {
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
     return {std::string(name()),
-            {{"threads", {128, 256}}, {"group", {8, 16, 32, 64, 128, 256}}, {"unroll", {1, 2, 4}}}};
+            {{"threads", {128, 256}},
+             {"group", {4, 8, 16, 32, 64, 128, 256}},
+             {"unroll", {1, 2, 4}},
+             {"vector_bytes", {16, 8}},
+             {"table", {1, 0}}}};
   }
   absl::Status Legal(const CallDesc& call, const Config& config,
                      const DeviceProfile&) const override {
@@ -236,6 +253,10 @@ class VectorVariant : public Variant {
       return FailedPrecondition("a token's group has more threads than the CTA");
     }
     const Problem problem = ProblemOf(op_, call);
+    const int64_t bytes = int64_t{problem.vector} * DTypeSize(problem.dtype);
+    if (config.Get("vector_bytes") < kVectorBytes && bytes <= config.Get("vector_bytes")) {
+      return FailedPrecondition("packets have at most ", bytes, " bytes");
+    }
     const Geometry g = VectorGeometry(op_, problem, config);
     if (g.unroll > 1 && int64_t{g.group} * g.unroll / 2 >= g.items(problem)) {
       return FailedPrecondition("a token has ", g.items(problem), " items");
@@ -247,14 +268,25 @@ class VectorVariant : public Variant {
     const Problem problem = ProblemOf(op_, call);
     return PredictOf(problem, VectorGeometry(op_, problem, config), device);
   }
-  Config Default(const CallDesc& call, const DeviceProfile&) const override {
+  Config Default(const CallDesc& call, const DeviceProfile& device) const override {
     const Problem problem = ProblemOf(op_, call);
+    // Of one head, a table has nobody to share it, and short packets give threads enough.
+    const bool table = problem.several_heads();
+    const int64_t bytes = int64_t{problem.vector} * DTypeSize(problem.dtype);
     Geometry g;
     g.pairs_per_item = PairsOf(op_, problem.vector);
+    const int64_t threads = problem.tokens() * g.items(problem);
+    const bool narrow = !table && bytes > 8 && threads < int64_t{kFewThreads} * device.sm_count;
+    if (narrow) g.pairs_per_item = PairsOf(op_, problem.vector / 2);
     const int64_t items = PowerOfTwoBucket(g.items(problem), 1);
-    const int64_t group = std::clamp<int64_t>(items / kUsualUnroll, 8, 256);
-    const int64_t unroll = std::clamp<int64_t>(items / group, 1, kUsualUnroll);
-    return {std::string(name()), {{"threads", 256}, {"group", group}, {"unroll", unroll}}};
+    const int64_t unroll = items >= 512 ? 4 : op_.positions >= 0 && items >= 256 ? 2 : 1;
+    const int64_t group = std::clamp<int64_t>(items / unroll, table ? 8 : 4, 256);
+    return {std::string(name()),
+            {{"threads", std::max<int64_t>(group, 128)},
+             {"group", group},
+             {"unroll", unroll},
+             {"vector_bytes", narrow ? 8 : kVectorBytes},
+             {"table", table ? 1 : 0}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const Problem problem = ProblemOf(op_, call);
@@ -311,10 +343,11 @@ class RopeRecipe : public Recipe {
 
   std::span<const ProblemField> fields() const override {
     using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 4> fields = {{{"tokens", Kind::kBucket},
+    static const std::array<ProblemField, 5> fields = {{{"tokens", Kind::kBucket},
                                                         {"items", Kind::kBucket},
                                                         {"vector", Kind::kClass},
-                                                        {"columns", Kind::kClass}}};
+                                                        {"columns", Kind::kClass},
+                                                        {"several_heads", Kind::kClass}}};
     return fields;
   }
   ProblemFields Describe(const CallDesc& call) const override {
@@ -322,7 +355,7 @@ class RopeRecipe : public Recipe {
     Geometry g;
     g.pairs_per_item = PairsOf(op_, problem.vector);
     return {PowerOfTwoBucket(problem.tokens(), 1), PowerOfTwoBucket(g.items(problem), 1),
-            problem.vector, SharedColumns(problem, g.head_items(problem))};
+            problem.vector, SharedColumns(problem, g.head_items(problem)), problem.several_heads()};
   }
   std::span<const Variant* const> variants() const override { return variants_; }
 

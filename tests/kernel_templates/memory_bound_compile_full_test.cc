@@ -54,7 +54,7 @@ DeviceProfile ProfileFor(std::string_view arch) {
 TEST_F(CompileTest, DeviceHeadersStandAlone) {
   for (std::string_view header :
        {"base", "fast_divmod", "types", "packet", "ldst", "ldst_if", "math", "nan_math", "warp",
-        "cluster", "reduce", "complex", "strided_offset"}) {
+        "cluster", "reduce", "complex", "strided_offset", "transcendental"}) {
     for (std::string_view arch : kArchitectures) {
       const std::string path = std::string("device/") + std::string(header) + ".cuh";
       const auto closure = TemplateSet::Builtin().Closure(path);
@@ -134,13 +134,15 @@ TEST_F(CompileTest, EveryElementwiseFunctor) {
   EXPECT_GE(operators, 70);
 }
 
-// Guards: every reduction and norm compiles on the oldest and the main architecture, in every
-// variant, without spills.
-TEST_F(CompileTest, EveryReductionAndNorm) {
+// Guards: every reduction, norm, rotation, dropout and quantisation compiles on the oldest and the
+// main architecture, in every variant, without spills.
+TEST_F(CompileTest, EveryOperatorOfOtherFamilies) {
+  const std::set<std::string_view> families = {"reduction", "normalization", "position_encoding",
+                                               "regularization", "quantization"};
   std::set<std::pair<std::string, std::string>> done;
   int operators = 0;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
-    if (op.family != "reduction" && op.family != "normalization") continue;
+    if (!families.contains(op.family)) continue;
     ++operators;
     const auto recipe = MakeBuiltinRecipe(op.name);
     ASSERT_NE(recipe, nullptr) << op.name;
@@ -158,7 +160,7 @@ TEST_F(CompileTest, EveryReductionAndNorm) {
       }
     }
   }
-  EXPECT_EQ(operators, 29);
+  EXPECT_EQ(operators, 29 + 6 + 1 + 1);
 }
 
 // Guards: the functors that a parameter or an absent input chooses.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -47,8 +48,9 @@ class Walk {
     pairs_ = halves_ || vector_ == 1 ? vector_ : vector_ / 2;
     packets_ = 2 * pairs_ / vector_;
     EXPECT_GE(static_cast<int64_t>(launch.grid[0]) * tokens_per_block_, p_.tokens);
-    EXPECT_GE(launch.dynamic_smem_bytes,
-              static_cast<uint32_t>(tokens_per_block_ * p_.pairs * 2 * 4));
+    const bool table = ConstantOf(spec, "bool kTable") == "true";
+    EXPECT_EQ(launch.dynamic_smem_bytes,
+              table ? static_cast<uint32_t>(tokens_per_block_ * (p_.pairs | 1) * 2 * 4) : 0);
   }
 
   void Run() {
@@ -74,7 +76,9 @@ class Walk {
     const double factor = subject_.factors.empty()
                               ? 1
                               : subject_.factors.at(static_cast<size_t>(pair * p_.factor_stride));
-    return 2 * std::numbers::pi * p_.turns[pair] / factor * position;
+    const double step = subject_.factors.empty() ? std::ldexp(p_.steps[pair], -64)
+                                                 : std::bit_cast<double>(p_.steps[pair]) / factor;
+    return 2 * std::numbers::pi * step * position;
   }
 
   void Item(int64_t token, int thread, int item) {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <string_view>
+#include <utility>
 
 #include "tests/runtime/noop_driver.h"
 #include "tests/runtime/runtime_fixture.h"
@@ -73,6 +75,53 @@ TEST(BatchSizesTest, GemmKernels) {
     }
     EXPECT_GE(runtime->Counters().compiles, 1) << n << " " << k;
     EXPECT_LE(runtime->Counters().compiles, 12) << n << " " << k;
+  }
+}
+
+// Guards what 5,000 row lengths cost: kernels are shared, and once they are all there nothing grows
+// any more, in host memory or on the device, and no call compiles or loads.
+TEST(BatchSizesTest, RowLengthsLevelOff) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "resident memory is the sanitizer's own";
+#endif
+  constexpr int64_t kLengths = 5000;
+  constexpr int64_t kBoundBytes = 1 << 20;
+  const std::pair<std::string_view, int> ops[] = {{"SoftmaxFwdOp", 1}, {"AddFwdOp", 2}};
+  for (const auto& [op, input_count] : ops) {
+    const auto driver = std::make_shared<NoopDriver>();
+    const auto runtime = OpenWith(driver);
+    CallOptions options;
+    options.stream = driver->NewStream(0);
+    const auto call_all = [&, op = op, inputs = static_cast<size_t>(input_count)] {
+      auto* const at = reinterpret_cast<std::byte*>(0x7f0000000000);  // never followed
+      for (int64_t length = 1; length <= kLengths; ++length) {
+        const Tensor x = Tensor::Contiguous(at, DType::kBFloat16, {64, length});
+        const Tensor y =
+            Tensor::Contiguous(at + (int64_t{1} << 40), DType::kBFloat16, {64, length});
+        const Tensor both[] = {x, x};
+        const absl::Status status = runtime->Call(op, {both, inputs}, {&y, 1}, {}, options);
+        ASSERT_TRUE(status.ok()) << length << ": " << status;
+      }
+    };
+    call_all();
+    call_all();
+    const RuntimeCounters before = runtime->Counters();
+    const int64_t bytes = ResidentBytes();
+    const int libraries = driver->LoadedLibraries();
+    const int allocations = driver->LiveAllocations();
+    EXPECT_GE(before.compiles, 1) << op;
+    EXPECT_LE(before.compiles, 24) << op;
+    EXPECT_LE(libraries, 24) << op;
+    for (int round = 0; round < 4; ++round) call_all();
+    EXPECT_LE(ResidentBytes() - bytes, kBoundBytes) << op;
+    EXPECT_EQ(driver->LoadedLibraries(), libraries) << op;
+    EXPECT_EQ(driver->LiveAllocations(), allocations) << op;
+    const RuntimeCounters after = runtime->Counters();
+    EXPECT_EQ(after.misses, before.misses) << op;
+    EXPECT_EQ(after.compiles, before.compiles) << op;
+    EXPECT_EQ(after.exact_hits + after.plan_hits - before.exact_hits - before.plan_hits,
+              4 * kLengths)
+        << op;
   }
 }
 
