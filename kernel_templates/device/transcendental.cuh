@@ -1,6 +1,6 @@
-// Sine and cosine by the approximate instructions. Radians within a turn or so of 0.
-#ifndef TILEWRIGHT_DEVICE_TRIG_CUH_
-#define TILEWRIGHT_DEVICE_TRIG_CUH_
+// Approximate instructions that few kernels need.
+#ifndef TILEWRIGHT_DEVICE_TRANSCENDENTAL_CUH_
+#define TILEWRIGHT_DEVICE_TRANSCENDENTAL_CUH_
 
 #include "device/base.cuh"
 
@@ -18,7 +18,14 @@ __device__ __forceinline__ float CosApprox(float x) {
   asm("cos.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+// ex2.approx.f32 (2^x, subnormal results included; error at most 2 units in the last place): sm_80.
+// Thread.
+__device__ __forceinline__ float Exp2Subnormal(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_DEVICE_TRIG_CUH_
+#endif  // TILEWRIGHT_DEVICE_TRANSCENDENTAL_CUH_

@@ -4,6 +4,7 @@
 
 #include "device/nan_math.cuh"
 #include "elementwise/elementwise.cuh"
+#include "elementwise/power.cuh"
 #include "elementwise/precision.cuh"
 
 namespace tilewright {
@@ -93,7 +94,7 @@ struct RemainderFunctor : HomogeneousFunctor<T, 2> {
 };
 template <class T>
 struct PowFunctor : HomogeneousFunctor<T, 2> {
-  __device__ __forceinline__ float operator()(float a, float b) const { return powf(a, b); }
+  __device__ __forceinline__ float operator()(float a, float b) const { return Power<T>(a, b); }
 };
 
 // Integers wrap; bool is "and".

@@ -146,11 +146,63 @@ TEST_F(EdgeValuesGpuTest, DivisionFloors) {
   }
 }
 
+TEST_F(EdgeValuesGpuTest, DivisionRoundsAsAsked) {
+  const Tensor a = Put(0, kFloat, {4}, {-7, 7, -7, 7});
+  const Tensor b = Put(1, kFloat, {4}, {2, -2, -2, 2});
+  const Tensor output = Poisoned(kFloat, {4});
+  EXPECT_THAT(Run("DivFwdOp", {a, b}, output), ElementsAre(-3.5, -3.5, 3.5, 3.5));
+  EXPECT_THAT(Run("DivFwdOp", {a, b}, output, {{"rounding_mode", 0}}), ElementsAre(-3, -3, 3, 3));
+  EXPECT_THAT(Run("DivFwdOp", {a, b}, output, {{"rounding_mode", 1}}), ElementsAre(-4, -4, 3, 3));
+}
+
 TEST_F(EdgeValuesGpuTest, PowerOfZeroAndOfNegativeNumbers) {
   const Tensor base = Put(0, kFloat, {4}, {-1, 0, -2, 0});
   const Tensor exponent = Put(1, kFloat, {4}, {2, 0, 3, -1});
   EXPECT_THAT(Run("PowFwdOp", {base, exponent}, Poisoned(kFloat, {4})),
               ElementsAre(1, 1, -8, INFINITY));
+}
+
+// Zeros, infinities, NaN, negative numbers, whole and odd powers, the largest and the smallest:
+// each to the power of each, as C has it.
+TEST_F(EdgeValuesGpuTest, PowerOfEveryKindOfNumber) {
+  struct Kind {
+    DType dtype;
+    double least, most, relative;  // normal results
+  };
+  for (const Kind& kind :
+       {Kind{kFloat, 1.2e-38, 3.4e38, 2e-6}, Kind{DType::kBFloat16, 1.2e-38, 3.3e38, 4e-3},
+        Kind{DType::kFloat16, 6.2e-5, 65000, 6e-4}}) {
+    std::vector<double> values = {0,    1, -1,   2,    -2,   3,   -3,  0.5,      -0.5,     1.5,
+                                  -0.0, 7, -7.5, 1025, -100, 300, NAN, INFINITY, -INFINITY};
+    for (double extreme : {kind.least, -kind.least, kind.most / 2, -kind.most / 2}) {
+      values.push_back(extreme);
+    }
+    for (double& value : values) {  // as the dtype holds it
+      std::byte bytes[4];
+      StoreFromDouble(bytes, kind.dtype, 0, value);
+      value = LoadAsDouble(bytes, kind.dtype, 0);
+    }
+    const auto count = static_cast<int64_t>(values.size());
+    const Tensor a = Put(0, kind.dtype, {count, 1}, values);
+    const Tensor b = Put(1, kind.dtype, {1, count}, values);
+    const std::vector<double> powers =
+        Run("PowFwdOp", {a, b}, Poisoned(kind.dtype, {count, count}));
+    for (size_t i = 0; i < powers.size(); ++i) {
+      const double x = values[i / values.size()], y = values[i % values.size()];
+      const double expected = std::pow(x, y);
+      const double size = std::fabs(expected);
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(powers[i])) << x << " to the " << y << ": " << powers[i];
+      } else if (size == 0 || size == INFINITY) {
+        EXPECT_EQ(powers[i], expected) << x << " to the " << y;
+        EXPECT_EQ(std::signbit(powers[i]), std::signbit(expected)) << x << " to the " << y;
+      } else if (size >= kind.least && size <= kind.most) {
+        EXPECT_NEAR(powers[i], expected, kind.relative * size) << x << " to the " << y;
+      } else {
+        EXPECT_EQ(std::signbit(powers[i]), std::signbit(expected)) << x << " to the " << y;
+      }
+    }
+  }
 }
 
 TEST_F(EdgeValuesGpuTest, ClampAndMaximumKeepNan) {
@@ -165,6 +217,38 @@ TEST_F(EdgeValuesGpuTest, ClampAndMaximumKeepNan) {
     EXPECT_THAT(Run("MinimumFwdOp", {x, other}, Poisoned(dtype, {4})),
                 ElementsAre(IsNan(), IsNan(), -INFINITY, -2));
   }
+}
+
+// Bounds that are tensors, one of them absent; a bound of NaN is the result.
+TEST_F(EdgeValuesGpuTest, ClampByTensorsKeepsNan) {
+  const Tensor x = Put(0, kFloat, {4}, {NAN, 2, 0.5, -2});
+  const Tensor low = Put(1, kFloat, {}, {-1});
+  EXPECT_THAT(Run("ClampFwdOp", {x, low, Tensor::Absent()}, Poisoned(kFloat, {4})),
+              ElementsAre(IsNan(), 2, 0.5, -1));
+  const Tensor high = Put(1, kFloat, {}, {1});
+  EXPECT_THAT(Run("ClampFwdOp", {x, Tensor::Absent(), high}, Poisoned(kFloat, {4})),
+              ElementsAre(IsNan(), 1, 0.5, -2));
+  const Tensor lows = Put(1, kFloat, {4}, {0, NAN, 1, 0});
+  EXPECT_THAT(Run("ClampFwdOp", {x, lows, Tensor::Absent()}, Poisoned(kFloat, {4})),
+              ElementsAre(IsNan(), IsNan(), 1, 0));
+}
+
+// Sums are kept in float32: in float16 they would overflow, in bfloat16 stop at 256.
+TEST_F(EdgeValuesGpuTest, AveragesAndScansAccumulateInFloat) {
+  const std::vector<double> ends = {32000, 32000, 32000, 32000, -32000, -32000, -32000, -32000};
+  const Tensor x = Put(0, DType::kFloat16, {1, 1, 8}, ends);
+  const std::vector<NamedParam> all = {{"kernel_size", Dims{8}}};
+  EXPECT_THAT(Run("AvgPool1dFwdOp", {x}, Poisoned(DType::kFloat16, {1, 1, 1}), all),
+              ElementsAre(0));
+  EXPECT_EQ(Run("CumsumFwdOp", {x}, Poisoned(DType::kFloat16, {1, 1, 8})).back(), 0);
+  const DType b = DType::kBFloat16;
+  const Tensor ones = Put(0, b, {1, 1, 16, 32}, std::vector<double>(512, 1.0));
+  const std::vector<NamedParam> plane = {{"output_size", Dims{1, 1}}};
+  EXPECT_THAT(Run("AdaptiveAvgPool2dFwdOp", {ones}, Poisoned(b, {1, 1, 1, 1}), plane),
+              ElementsAre(1));
+  EXPECT_EQ(Run("CumsumFwdOp", {ones}, Poisoned(b, {1, 1, 16, 32}), {{"dim", 2}}).back(), 16);
+  const Tensor line = Put(0, b, {512}, std::vector<double>(512, 1.0));
+  EXPECT_EQ(Run("CumsumFwdOp", {line}, Poisoned(b, {512})).back(), 512);
 }
 
 // Rows of 46 elements of 2 bytes are not 16-aligned; nor is a tensor that begins one element on.
