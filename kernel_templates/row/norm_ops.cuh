@@ -25,6 +25,15 @@ namespace tilewright {
 // Where weights lie.
 enum class NormColumns { kNone, kElement, kChannel };
 
+template <int kIn, int kOut, int kColumn, int kFloatColumn = 0, bool kIsChannel = false>
+struct NormShape {
+  static constexpr int kInputs = kIn;
+  static constexpr int kOutputs = kOut;
+  static constexpr int kColumns = kColumn;
+  static constexpr int kFloatColumns = kFloatColumn;
+  static constexpr bool kRowIsChannel = kIsChannel;
+};
+
 // Mean and reciprocal deviation.
 struct NormStatistics {
   float mean;
@@ -37,12 +46,7 @@ __device__ __forceinline__ NormStatistics StatisticsOf(const Row& row, const Mom
 
 // (x - mean) / sqrt(variance + eps) * weight + bias.
 template <int kAffine>
-struct LayerNorm {
-  static constexpr int kInputs = 1;
-  static constexpr int kOutputs = 1;
-  static constexpr int kColumns = kAffine;
-  static constexpr int kFloatColumns = 0;
-  static constexpr bool kRowIsChannel = false;
+struct LayerNorm : NormShape<1, 1, kAffine> {
   using Value = Moments;
 
   template <class Row>
@@ -59,12 +63,7 @@ using AffineNormRow = LayerNorm<2>;
 
 // The same with statistics that are given: the last columns are mean and variance.
 template <int kAffine>
-struct GivenNorm {
-  static constexpr int kInputs = 1;
-  static constexpr int kOutputs = 1;
-  static constexpr int kColumns = kAffine + 2;
-  static constexpr int kFloatColumns = 2;
-  static constexpr bool kRowIsChannel = false;
+struct GivenNorm : NormShape<1, 1, kAffine + 2, 2> {
   using Value = float;
 
   template <class Row>
@@ -80,12 +79,7 @@ using GivenPlainNormRow = GivenNorm<0>;
 using GivenAffineNormRow = GivenNorm<2>;
 
 // Of x + residual, which is written as well.
-struct FusedAddLayerNormRow {
-  static constexpr int kInputs = 2;
-  static constexpr int kOutputs = 2;
-  static constexpr int kColumns = 2;
-  static constexpr int kFloatColumns = 0;
-  static constexpr bool kRowIsChannel = false;
+struct FusedAddLayerNormRow : NormShape<2, 2, 2> {
   using Value = Moments;
 
   template <class Row>
@@ -97,12 +91,7 @@ struct FusedAddLayerNormRow {
     });
   }
 };
-struct FusedAddRmsNormRow {
-  static constexpr int kInputs = 2;
-  static constexpr int kOutputs = 2;
-  static constexpr int kColumns = 1;
-  static constexpr int kFloatColumns = 0;
-  static constexpr bool kRowIsChannel = false;
+struct FusedAddRmsNormRow : NormShape<2, 2, 1> {
   using Value = float;
 
   template <class Row>
@@ -117,12 +106,7 @@ struct FusedAddRmsNormRow {
 
 // scale * normed + shift, and times gate.
 template <bool kGate>
-struct AdaptiveNorm {
-  static constexpr int kInputs = kGate ? 4 : 3;
-  static constexpr int kOutputs = 1;
-  static constexpr int kColumns = 0;
-  static constexpr int kFloatColumns = 0;
-  static constexpr bool kRowIsChannel = false;
+struct AdaptiveNorm : NormShape<(kGate ? 4 : 3), 1, 0> {
   using Value = Moments;
 
   template <class Row>
@@ -138,12 +122,7 @@ using AdaLayerNormRow = AdaptiveNorm<false>;
 using AdaLayerNormZeroRow = AdaptiveNorm<true>;
 
 // Batch norm in training, where a row is a channel: updates running_mean and running_var.
-struct BatchNormRow {
-  static constexpr int kInputs = 1;
-  static constexpr int kOutputs = 1;
-  static constexpr int kColumns = 2;
-  static constexpr int kFloatColumns = 0;
-  static constexpr bool kRowIsChannel = true;
+struct BatchNormRow : NormShape<1, 1, 2, 0, true> {
   using Value = Moments;
 
   template <class Row>
@@ -162,12 +141,7 @@ struct BatchNormRow {
 };
 
 // Inputs grad_out, x; columns weight, mean, rstd; results grad_weight, grad_bias.
-struct BatchNormGradientRow {
-  static constexpr int kInputs = 2;
-  static constexpr int kOutputs = 1;
-  static constexpr int kColumns = 3;
-  static constexpr int kFloatColumns = 0;
-  static constexpr bool kRowIsChannel = true;
+struct BatchNormGradientRow : NormShape<2, 1, 3, 0, true> {
   using Value = SumPair;
 
   __device__ __forceinline__ static SumPair Terms(const float* x, const float* columns) {

@@ -75,7 +75,10 @@ class NormPassesVariant : public Variant {
     if (RowsBucket(plan.rows) <= most / packets) {
       return {std::string(name()), {{"threads", 128}, {"unroll", 1}}};
     }
-    return {std::string(name()), {{"threads", kDefaultThreads}, {"unroll", kDefaultUnroll}}};
+    // The moments of many elements at once take less arithmetic an element.
+    const bool moments = !plan.problem.sums_op.empty() && plan.problem.inputs.size() == 1;
+    return {std::string(name()),
+            {{"threads", kDefaultThreads}, {"unroll", (moments ? 2 : 1) * kDefaultUnroll}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
     const NormPlan plan = PlanNorm(call, problem_);
