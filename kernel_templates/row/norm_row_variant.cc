@@ -16,7 +16,6 @@ constexpr int64_t kSmallCta = 512;
 // Registers that hold operands, a thread, in CTAs of up to kSmallCta threads and in larger ones.
 constexpr int64_t kMostHeld = 64;
 constexpr int64_t kMostHeldInLargeCtas = 24;
-constexpr int64_t kMostHeldBesideRings = 96;  // in CTAs of up to half of kSmallCta
 constexpr int64_t kLongRowBytes = 32 * 1024;
 constexpr int64_t kFewRows = 32;    // leave most SMs idle unless they are split
 constexpr int64_t kSomeRows = 264;  // one or two an SM
@@ -25,7 +24,6 @@ struct Geometry : RowGeometry {
   bool early = true;
 
   int64_t most_held() const {
-    if (stages > 0 && threads <= kSmallCta / 2) return kMostHeldBesideRings;
     return cta_threads() <= kSmallCta ? kMostHeld : kMostHeldInLargeCtas;
   }
 };
@@ -245,7 +243,7 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   while (too_many() && g.threads < kSmallCta) g.threads *= 2;
   if (too_many()) g.early = false;
   while (too_many() && g.cluster < std::min<int64_t>(most_cluster, 8)) g.cluster *= 2;
-  const int64_t block = some ? 32 : slim ? 64 : 256;
+  const int64_t block = some || plan.problem.given ? 32 : slim ? 64 : 256;
   if (g.cluster == 1) g.rows = std::max<int64_t>(1, block / g.threads);
   return ConfigOf(g);
 }

@@ -182,9 +182,9 @@ class RowReduceVariant : public Variant {
 };
 
 // Threads and packets at a time for a share of so many packets, which is then one round or few.
-void SplitShare(int64_t share, Geometry* g) {
+void SplitShare(int64_t share, int value_bytes, Geometry* g) {
   g->threads = share <= 1024 ? 256 : 512;
-  g->unroll = share <= 2048 ? 4 : 8;
+  g->unroll = share <= 2048 || value_bytes > 8 ? 4 : 8;
 }
 
 // Many rows: about four packets a thread, CTAs of 256 threads. Few rows: all SMs take part, by
@@ -205,7 +205,7 @@ Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& devi
     if (each() > most_each && rows <= 32) {
       g.cluster = 1;
       g.split = true;
-      SplitShare(packets / (kSplitsPerSm * std::max(device.sm_count, 1)), &g);
+      SplitShare(packets / (kSplitsPerSm * std::max(device.sm_count, 1)), op_.value_bytes, &g);
     }
   }
   const bool alone = g.cluster > 1 || g.split;
