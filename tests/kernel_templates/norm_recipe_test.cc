@@ -191,6 +191,35 @@ TEST(NormRecipe, DefaultsAreLegalOnEveryDevice) {
   }
 }
 
+// Guards: rings fit the device and walk every row; columns of channels, and devices without the
+// copy engine, have none.
+TEST(NormRecipe, RingsFitTheDevice) {
+  const auto rings = [](std::string_view op, const CallDesc& call, const DeviceProfile& device) {
+    const auto recipe = MakeBuiltinRecipe(op);
+    const Variant* variant = recipe->variants()[0];
+    const TuningSpace space = variant->Space(call, device);
+    int count = 0;
+    for (int64_t i = 0; i < space.size(); ++i) {
+      const Config config = space.At(i);
+      if (config.Get("stages") == 0 || !variant->Legal(call, config, device).ok()) continue;
+      ++count;
+      const auto bound = variant->Bind(call, config, device);
+      EXPECT_TRUE(bound.ok()) << bound.status();
+      const Launch& launch = bound->launches[0];
+      const int64_t per_sm = config.Get("per_sm");
+      EXPECT_GE(launch.dynamic_smem_bytes, config.Get("stages") * 5000 * 2) << config.ToJson();
+      EXPECT_LE(per_sm * launch.dynamic_smem_bytes, device.smem_per_sm_bytes) << config.ToJson();
+      EXPECT_LE(launch.grid[0], per_sm * device.sm_count) << config.ToJson();
+    }
+    return count;
+  };
+  const CallDesc rows = LayerNormCall(DType::kFloat16, 5000, 5000);
+  EXPECT_GT(rings("LayerNormFwdOp", rows, H200()), 10);
+  EXPECT_EQ(rings("LayerNormFwdOp", rows, *BuiltinDeviceProfile("sm_80")), 0);
+  const TensorDesc image = TensorDesc::Contiguous(DType::kFloat16, {8, 64, 80, 80});
+  EXPECT_EQ(rings("GroupNormFwdOp", GroupNormCall(image, 64), H200()), 0);
+}
+
 TEST(NormRecipe, FiveThousandLengthsNeedAtMost24Kernels) {
   const auto recipe = MakeBuiltinRecipe("LayerNormFwdOp");
   std::set<std::string> sources;
