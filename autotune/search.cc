@@ -19,7 +19,9 @@ constexpr size_t kFinalists = 4;
 constexpr int64_t kLaterWaves = 4;  // that share the half left after the first
 constexpr int kFinalDoublings = 4;  // of the finalists' samples while the choice is not clear
 constexpr double kClear = 6;  // standard errors that the widest gap must exceed the next one by
-constexpr double kBeyondLuck = 2;      // standard errors that a gain on the incumbent must exceed
+constexpr double kBeyondLuck = 2;  // standard errors that a gain on the incumbent must exceed
+// A GPU's time stamps advance by 32 ns: medians that are one step apart may be as good.
+constexpr double kClockStepUs = 0.04;
 constexpr double kAcrossWaves = 0.08;  // times taken in different waves differ by drift, too
 constexpr double kHopeless = 1.5;      // corrected prediction over the best: not worth a try
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -319,7 +321,8 @@ void Search::Defend() {
   const Trial& old = entries_[incumbent_].trial;
   const double error =
       std::hypot(MedianError(fastest->trial.samples_us), MedianError(old.samples_us));
-  const double limit = old.median_us * (1 - std::max(options_.noise / 2, kBeyondLuck * error));
+  const double gain = std::max(options_.noise / 2, kBeyondLuck * error) * old.median_us;
+  const double limit = old.median_us - std::max(gain, kClockStepUs);
   is_defended_ = IsOk(old) && !(IsOk(fastest->trial) && fastest->trial.median_us < limit);
   Report();
 }

@@ -237,6 +237,20 @@ TEST(TunerTest, SomethingFasterReplacesTheIncumbent) {
   }
 }
 
+// Guards short kernels: one step of the clock is no reason, two are.
+TEST(TunerTest, OneStepOfTheClockDoesNotReplaceTheIncumbent) {
+  const Incumbency setup;
+  for (const auto& [rival, best] : {std::pair{2.560, Incumbency::kServed}, {2.528, 3}}) {
+    const auto truth = [rival = rival](const Config& c) {
+      return c.Get("x") == 3 ? rival : c.Get("x") == Incumbency::kServed ? 2.592 : 3.0;
+    };
+    SimulatedEvaluator evaluator(truth, 1, /*noise=*/0);
+    const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->best.Get("x"), best) << rival;
+  }
+}
+
 // Guards the final: the incumbent is measured beside the finalists and once more against the
 // fastest, however little the model or the first samples think of it, and a wrong one never wins.
 TEST(TunerTest, IncumbentIsMeasuredToTheEnd) {
