@@ -17,6 +17,7 @@ constexpr int64_t kSmallCta = 512;
 constexpr int64_t kMostHeld = 64;
 constexpr int64_t kMostHeldInLargeCtas = 24;
 constexpr int64_t kLongRowBytes = 32 * 1024;
+constexpr int64_t kBriefRowBytes = 8 * 1024;
 constexpr int64_t kFewRows = 32;    // leave most SMs idle unless they are split
 constexpr int64_t kSomeRows = 264;  // one or two an SM
 
@@ -229,21 +230,22 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   g.rows = 1;
   const auto kept = [&] { return bucket / (g.threads * g.cluster); };
   // Elements a thread, a power of two. One input with columns along the row: as many as fit, in
-  // small CTAs that load the columns late. Chosen by tuning on an H200.
+  // small CTAs that load the columns late, unless rows are brief. Chosen by tuning on an H200.
   const bool slim = !some && inputs == 1 && plan.problem.kind == NormColumnKind::kElement;
-  const int64_t many = (slim ? 64 : 32 / std::min<int64_t>(inputs, 2)) / (narrow ? 1 : 2);
+  const bool brief = slim && bucket * DTypeSize(plan.dtype) <= kBriefRowBytes;
+  const int64_t many = (slim && !brief ? 64 : 32 / std::min<int64_t>(inputs, 2)) / (narrow ? 1 : 2);
   const int64_t wanted = std::max<int64_t>(some ? plan.vector : many, 8);
   g.threads = std::clamp<int64_t>(bucket / wanted, 8, some || !narrow ? kSmallCta : kSmallCta / 2);
   if (few) {
     while (kept() > 2 * wanted && g.cluster < most_cluster) g.cluster *= 2;
   }
   if (slim && TakeRing(plan, bucket, device, &g)) return ConfigOf(g);
-  g.early = !slim;
+  g.early = (!slim || brief) && !plan.problem.given;
   const auto too_many = [&] { return HeldRegisters(plan, g) > kMostHeld; };
   while (too_many() && g.threads < kSmallCta) g.threads *= 2;
   if (too_many()) g.early = false;
   while (too_many() && g.cluster < std::min<int64_t>(most_cluster, 8)) g.cluster *= 2;
-  const int64_t block = some || plan.problem.given ? 32 : slim ? 64 : 256;
+  const int64_t block = some || plan.problem.given ? 32 : brief ? 128 : slim ? 64 : 256;
   if (g.cluster == 1) g.rows = std::max<int64_t>(1, block / g.threads);
   return ConfigOf(g);
 }

@@ -17,6 +17,7 @@ constexpr int64_t kSmallCta = 512;
 constexpr int64_t kMostRows = 16;  // a CTA
 // A row class of at most this many rows leaves most SMs idle unless rows are split.
 constexpr int64_t kFewRows = 32;
+constexpr int64_t kBriefRow = 4096;  // elements
 
 RowGeometry GeometryOf(const RowPlan& plan, const Config& config) {
   return RowGeometryOf(config, LengthBucket(plan.length), plan.vector);
@@ -179,12 +180,15 @@ Config ResidentRowVariant::Default(const CallDesc& call, const DeviceProfile& de
   while (kept() > kMostKept && g.threads >= kSmallCta && g.threads < kMostRowThreads)
     g.threads *= 2;
   g.rows = std::max<int64_t>(1, (few ? 32 : 256) / g.threads);
+  // Brief rows with columns: these come late and the rows leave the cache first.
+  const bool brief =
+      !few && narrow && op_.column_template.empty() && plan.vector > 1 && bucket <= kBriefRow;
   return {std::string(name()),
           {{"threads", g.threads},
            {"rows", g.rows},
            {"cluster", g.cluster},
-           {"early_columns", 1},
-           {"streaming", 0},
+           {"early_columns", brief ? 0 : 1},
+           {"streaming", brief ? 1 : 0},
            {"stages", 0},
            {"per_sm", 1}}};
 }
