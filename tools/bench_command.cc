@@ -150,25 +150,14 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
 Json ResultJson(const BenchResult& result) {
   Json rows = Json::array();
   for (const BenchRow& row : result.rows) {
-    rows.push_back({{"op", row.op},
-                    {"case", row.name},
-                    {"dtype", row.dtype},
-                    {"config", row.config},
-                    {"quality", row.quality},
-                    {"method", row.method},
-                    {"median_us", row.median_us},
-                    {"p10_us", row.p10_us},
-                    {"p90_us", row.p90_us},
-                    {"sol_us", row.sol_us},
-                    {"efficiency", row.efficiency},
-                    {"peer", row.peer},
-                    {"peer_us", row.peer_us},
-                    {"ratio", row.ratio},
-                    {"bar_us", row.bar_us},
-                    {"device", row.device},
-                    {"driver", row.driver},
-                    {"date", row.date},
-                    {"commit", row.commit}});
+    rows.push_back(
+        {{"op", row.op},         {"case", row.name},           {"dtype", row.dtype},
+         {"config", row.config}, {"quality", row.quality},     {"method", row.method},
+         {"inputs", row.inputs}, {"median_us", row.median_us}, {"p10_us", row.p10_us},
+         {"p90_us", row.p90_us}, {"sol_us", row.sol_us},       {"efficiency", row.efficiency},
+         {"peer", row.peer},     {"peer_us", row.peer_us},     {"ratio", row.ratio},
+         {"bar_us", row.bar_us}, {"device", row.device},       {"driver", row.driver},
+         {"date", row.date},     {"commit", row.commit}});
   }
   return {{"rows", rows}, {"findings", result.findings}};
 }

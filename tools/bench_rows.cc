@@ -41,8 +41,8 @@ struct GeometricMean {
 }  // namespace
 
 std::string BenchCsvHeader() {
-  return "op,case,dtype,config,quality,method,median_us,p10_us,p90_us,sol_us,efficiency,peer,"
-         "peer_us,ratio,bar_us,bar_ratio,device,driver,date,commit";
+  return "op,case,dtype,config,quality,method,inputs,median_us,p10_us,p90_us,sol_us,efficiency,"
+         "peer,peer_us,ratio,bar_us,bar_ratio,device,driver,date,commit";
 }
 
 std::string BenchCsvLine(const BenchRow& row) {
@@ -53,6 +53,7 @@ std::string BenchCsvLine(const BenchRow& row) {
                   row.config,
                   row.quality,
                   row.method,
+                  row.inputs,
                   Number(row.median_us),
                   Number(row.p10_us),
                   Number(row.p90_us),

@@ -21,6 +21,7 @@ struct BenchRow {
   std::string config;   // Config::ToJson()
   std::string quality;  // "winner", "neighbour", "default"
   std::string method;   // of timing
+  std::string inputs;   // distribution of the floating inputs: "normal", N(0, 1)
   double median_us = 0;
   double p10_us = 0;
   double p90_us = 0;

@@ -18,6 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr InputMode kInputMode = InputMode::kNormal;
 constexpr int kInputSets = 3;
 // Of all sets together: inputs far beyond the L2 need no rotation, and take long to draw.
 constexpr int64_t kMaxInputBytes = int64_t{1} << 30;
@@ -34,7 +35,7 @@ struct DeviceCall {
 absl::StatusOr<std::vector<Tensor>> MakeInputSet(GpuSession& gpu, const CallDesc& call) {
   TW_ASSIGN_OR_RETURN(
       const std::vector<HostBuffer> buffers,
-      MakeInputs(call, {.mode = InputMode::kNormal, .seed = FreshSeed(), .use = InputUse::kTime}));
+      MakeInputs(call, {.mode = kInputMode, .seed = FreshSeed(), .use = InputUse::kTime}));
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Operand& operand = call.input(static_cast<int>(i));
@@ -168,6 +169,7 @@ absl::Status Measure(GpuSession& gpu, const BenchCase& bench_case, const BenchOp
   row.p90_us = ours.p90_us;
   row.efficiency = row.sol_us / row.median_us;
   row.method = Cat(TimingMethodName(gpu.timer().method()), options.clean_l2 ? ", clean L2" : "");
+  row.inputs = InputModeName(kInputMode);
   if (peer.ok()) OfferPeer(row, "cublaslt", Summarize(std::move(samples[1])).median_us);
   return gpu.driver().SynchronizeStream(gpu.stream());
 }

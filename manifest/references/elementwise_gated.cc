@@ -32,9 +32,10 @@ std::vector<Workload> GatedEdges() {
     int64_t m, n;
   };
   constexpr Problem kProblems[] = {
-      {"primes", 7, 61},     {"one", 1, 1},          {"one-column", 97, 1}, {"row-of-46", 9, 46},
-      {"plus-one", 3, 4097}, {"minus-one", 3, 1023}, {"long", 2, 100003},   {"many-rows", 70001, 4},
-      {"no-rows", 0, 4},     {"no-columns", 5, 0}};
+      {"primes", 7, 61},    {"one", 1, 1},           {"one-column", 97, 1},
+      {"row-of-46", 9, 46}, {"plus-one", 3, 4097},   {"minus-one", 3, 1023},
+      {"long", 2, 100003},  {"million", 2, 1 << 20}, {"many-rows", 70001, 4},
+      {"no-rows", 0, 4},    {"no-columns", 5, 0}};
   std::vector<Workload> cases;
   for (const auto& [label, m, n] : kProblems) {
     Workload& entry = cases.emplace_back();

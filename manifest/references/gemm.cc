@@ -135,8 +135,9 @@ TILEWRIGHT_EDGE_CASES(GemmFwdOp) {
       }
     }
   }
-  // Few tokens, each its own kernel or bucket; an odd number of 8-element pieces along K.
-  for (int64_t m = 1; m <= 17; ++m) {
+  // Few tokens, each its own kernel or bucket, and between two buckets; an odd number of 8-element
+  // pieces along K.
+  for (int64_t m = 1; m <= 24; m += m < 17 ? 1 : 7) {
     Workload& entry = cases.emplace_back();
     entry.label = "tokens-" + std::to_string(m);
     entry.input_shapes = {{"a", Dims{m, 328}}, {"b", Dims{200, 328}}};

@@ -217,6 +217,44 @@ TEST(ContractTest, AddRules) {
               HasSubstr("parameter 'alpha': expected int_or_float, got int8"));
 }
 
+// Wrong dtypes, ranks and shapes of the row-wise and elementwise operators, each in full.
+TEST(ContractTest, TensorErrorsOfEachKind) {
+  const Operand x = Of(kHalf, {2, 4});
+  const Operand whole = Of(DType::kFloat32, {2, 4});
+  const Operand bits = Of(DType::kInt32, {2, 4});
+  const std::vector<NamedParam> rows = {{"normalized_shape", Dims{4}}};
+  const auto error = [](std::string_view op, std::vector<Operand> inputs, const Operand& output,
+                        std::vector<NamedParam> params = {}) {
+    return ErrorOf(op, {std::move(inputs), {output}, std::move(params)});
+  };
+  EXPECT_EQ(error("RMSNormFwdOp", {bits, Of(kHalf, {4})}, x, rows),
+            "RMSNormFwdOp: input 'x': expected dtype float16 or bfloat16, got int32");
+  EXPECT_EQ(error("RMSNormFwdOp", {x, Of(DType::kFloat32, {4})}, x, rows),
+            "RMSNormFwdOp: input 'weight': expected dtype float16 (that of 'x'), got float32");
+  EXPECT_EQ(error("RMSNormFwdOp", {x, Of(kHalf, {4})}, Of(kHalf, {4, 2}), rows),
+            "RMSNormFwdOp: output 'output': expected shape (2, 4), got (4, 2)");
+  EXPECT_THAT(error("RMSNormFwdOp", {x, Of(kHalf, {5})}, x, rows),
+              HasSubstr("RMSNormFwdOp: expected weight.shape == normalized_shape, got "
+                        "RMSNormFwdOp(x=float16(2, 4), weight=float16(5,)"));
+  EXPECT_EQ(error("SoftmaxFwdOp", {bits}, x),
+            "SoftmaxFwdOp: input 'x': expected dtype float16, bfloat16 or float32, got int32");
+  EXPECT_EQ(error("SoftmaxFwdOp", {x}, whole),
+            "SoftmaxFwdOp: output 'output': expected dtype float16 (that of 'x'), got float32");
+  EXPECT_EQ(error("SoftmaxFwdOp", {x}, Of(kHalf, {8})),
+            "SoftmaxFwdOp: output 'output': expected shape (2, 4), got (8,)");
+  EXPECT_EQ(error("AddFwdOp", {x, whole}, x),
+            "AddFwdOp: input 'other': expected dtype float16 (that of 'input'), got float32");
+  EXPECT_EQ(error("AddFwdOp", {x, Of(kHalf, {3, 1, 4})}, x),
+            "AddFwdOp: output 'output': expected shape (3, 2, 4), got (2, 4)");
+  EXPECT_EQ(error("AddFwdOp", {x}, x), "AddFwdOp: expected 2 inputs (input, other), got 1");
+  EXPECT_EQ(error("SiluAndMulFwdOp", {Of(kHalf, {8})}, x),
+            "SiluAndMulFwdOp: input 'x': expected shape [M, N2], got (8,)");
+  EXPECT_EQ(error("SiluAndMulFwdOp", {bits}, x),
+            "SiluAndMulFwdOp: input 'x': expected dtype float16, bfloat16 or float32, got int32");
+  EXPECT_EQ(error("SiluAndMulFwdOp", {x}, x),
+            "SiluAndMulFwdOp: output 'output': expected shape (2, 2), got (2, 4)");
+}
+
 TEST(ContractTest, SiluAndMulNeedsAnEvenWidth) {
   const std::vector<Operand> odd = {Of(kHalf, {2, 5})};
   EXPECT_THAT(Cat(InferCall(Op("SiluAndMulFwdOp"), odd, {}).status().message()),

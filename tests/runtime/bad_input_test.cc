@@ -70,15 +70,17 @@ TEST_F(BadInputTest, UnknownOperator) {
 }
 
 TEST_F(BadInputTest, UnknownOrWrongParameter) {
-  Refused("'facto'", {X(2, 2)}, {Y(2, 2)}, {{"facto", 1.0}});
-  Refused("'factor'", {X(2, 2)}, {Y(2, 2)}, {{"factor", Dims{1, 2}}});
-  Refused("'factor'", {X(2, 2)}, {Y(2, 2)}, {{"factor", 1.0}, {"factor", 2.0}});
+  Refused("unknown parameter 'facto'; it has factor", {X(2, 2)}, {Y(2, 2)}, {{"facto", 1.0}});
+  Refused("parameter 'factor': expected float, got (1, 2)", {X(2, 2)}, {Y(2, 2)},
+          {{"factor", Dims{1, 2}}});
+  Refused("parameter 'factor' is given twice", {X(2, 2)}, {Y(2, 2)},
+          {{"factor", 1.0}, {"factor", 2.0}});
 }
 
 TEST_F(BadInputTest, WrongCount) {
-  Refused("1", {}, {Y(2, 2)});
-  Refused("1", {X(2, 2)}, {});
-  Refused("1", {X(2, 2), X(2, 2)}, {Y(2, 2)});
+  Refused("expected 1 inputs (x), got 0", {}, {Y(2, 2)});
+  Refused("expected 1 outputs (output), got 0", {X(2, 2)}, {});
+  Refused("expected 1 inputs (x), got 2", {X(2, 2), X(2, 2)}, {Y(2, 2)});
   const std::vector<Tensor> many(40, X(2, 2));
   Refused("got 41", many, {Y(2, 2)});
 }
@@ -86,22 +88,22 @@ TEST_F(BadInputTest, WrongCount) {
 TEST_F(BadInputTest, WrongDType) {
   Tensor x = X(2, 2);
   x.desc.dtype = DType::kInt32;
-  Refused("'x'", {x}, {Y(2, 2)});
+  Refused("input 'x': expected dtype float16, bfloat16 or float32, got int32", {x}, {Y(2, 2)});
   Tensor y = Y(2, 2);
   y.desc.dtype = DType::kFloat16;
-  Refused("'output'", {X(2, 2)}, {y});
+  Refused("output 'output': expected dtype float32 (that of 'x'), got float16", {X(2, 2)}, {y});
 }
 
 TEST_F(BadInputTest, WrongShapeOrRank) {
-  Refused("'output'", {X(2, 2)}, {Y(2, 3)});
+  Refused("output 'output': expected shape (2, 2), got (2, 3)", {X(2, 2)}, {Y(2, 3)});
   Tensor x = X(2, 2);
   x.desc.strides = {1};
-  Refused("'x'", {x}, {Y(2, 2)});
+  Refused("input 'x': expected 2 strides for shape (2, 2), got (1,)", {x}, {Y(2, 2)});
   const Tensor vector = Tensor::Contiguous(base_, DType::kFloat32, {4});
   const Tensor one = Tensor::Contiguous(base_ + 4096, DType::kFloat32, {1});
   const absl::Status rank = runtime_->Call("SumTestOp", {&vector, 1}, {&one, 1});
   EXPECT_EQ(rank.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(rank.message()), HasSubstr("SumTestOp"));
+  EXPECT_EQ(std::string(rank.message()), "SumTestOp: input 'x': expected shape [M, N], got (4,)");
 }
 
 // The check runs on hits, too: pointers are not part of what was validated before.
@@ -116,7 +118,8 @@ TEST_F(BadInputTest, OverlapOfInputAndOutput) {
   y.data = base_ + (1 << 18);
   ASSERT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());
   y.data = base_ + 256;
-  Refused("output", {x}, {y});
+  Refused("'output' must not share memory with 'x' unless pointer and layout are the same; got ",
+          {x}, {y});
   y.data = base_;
   EXPECT_TRUE(runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}).ok());  // in place
 }
@@ -158,11 +161,11 @@ TEST_F(BadInputTest, DTypeOrDeviceThatDoesNotExist) {
 TEST_F(BadInputTest, NullPointerWithElements) {
   Tensor x = X(2, 2);
   x.data = nullptr;
-  Refused("'x'", {x}, {Y(2, 2)});
+  Refused("'x': expected a pointer to (2, 2) elements, got null", {x}, {Y(2, 2)});
   Tensor y = Y(2, 2);
   y.data = nullptr;
-  Refused("'output'", {X(2, 2)}, {y});
-  Refused("'x'", {Tensor::Absent()}, {Y(2, 2)});
+  Refused("'output': expected a pointer to (2, 2) elements, got null", {X(2, 2)}, {y});
+  Refused("input 'x': expected a tensor, got none", {Tensor::Absent()}, {Y(2, 2)});
 }
 
 TEST_F(BadInputTest, PointerNotAlignedToItsElements) {
@@ -222,6 +225,34 @@ TEST_F(BadInputTest, OperatorWithoutKernels) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("implemented, but no recipe"));
   EXPECT_EQ(runtime_->Register(ScaleAndSumOps()).code(), absl::StatusCode::kAlreadyExists);
+}
+
+// Guards: an architecture that no template serves is named, with what each variant needs.
+TEST_F(BadInputTest, ArchitectureWithoutATemplate) {
+  FakeDevice volta;
+  volta.compute_major = 7;
+  driver_ = std::make_shared<FakeDriver>(std::vector<FakeDevice>{volta});
+  Open();
+  MakeCurrent();
+  const auto refused = [this](std::string_view op, const std::vector<Dims>& shapes,
+                              const std::vector<NamedParam>& params = {}) {
+    std::vector<Tensor> inputs;
+    for (const Dims& shape : shapes) {
+      inputs.push_back(Tensor::Contiguous(base_, DType::kFloat16, shape));
+    }
+    const Tensor output = Tensor::Contiguous(base_ + (1 << 19), DType::kFloat16, {8, 8});
+    const absl::Status status = runtime_->Call(op, inputs, {&output, 1}, params);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no kernel serves " + std::string(op)));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("(sm_70): "));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("sm_80"));
+  };
+  refused("AddFwdOp", {{8, 8}, {8}});
+  refused("SoftmaxFwdOp", {{8, 8}});
+  refused("SiluAndMulFwdOp", {{8, 16}});
+  refused("RMSNormFwdOp", {{8, 8}, {8}}, {{"normalized_shape", Dims{8}}});
+  refused("GemmFwdOp", {{8, 8}, {8, 8}});
+  EXPECT_TRUE(driver_->Launches().empty());
 }
 
 TEST_F(BadInputTest, NoDriver) {

@@ -77,6 +77,23 @@ TEST_F(EdgeValuesGpuTest, AddBroadcastsReversesAndWraps) {
               ElementsAre(-102));
 }
 
+// A9: the first call of an operator in place, cold, writes its result once.
+TEST_F(EdgeValuesGpuTest, LeakyReluInPlaceRunsOnce) {
+  const Tensor x = Put(0, kFloat, {3}, {-1, 2, -4});
+  EXPECT_THAT(Run("LeakyReluFwdOp", {x}, x, {{"negative_slope", 0.5}}), ElementsAre(-0.5, 2, -2));
+}
+
+// The squares of large halves are beyond float16's range.
+TEST_F(EdgeValuesGpuTest, RmsNormSumsInFloat) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const Tensor x = Put(0, dtype, {2, 512}, std::vector<double>(1024, 32768.0));
+    const Tensor weight = Put(1, dtype, {512}, std::vector<double>(512, -2.0));
+    EXPECT_THAT(Run("RMSNormFwdOp", {x, weight}, Poisoned(dtype, {2, 512}),
+                    {{"normalized_shape", Dims{512}}}),
+                Each(-2.0));
+  }
+}
+
 // No window of padding alone; the part beyond extent + padding is not in the divisor.
 TEST_F(EdgeValuesGpuTest, CeilModePoolingCountsWhatIsThere) {
   const Tensor ones = Put(0, kFloat, {1, 1, 4, 4}, std::vector<double>(16, 1.0));

@@ -45,6 +45,7 @@ TEST(BenchRowsTest, CsvKeepsARow) {
   const CliSandbox sandbox;
   BenchRow row = Row("case", 12.5, 12.25, 13.75);
   row.config = R"({"variant":"rows","threads":256})";
+  row.inputs = "normal";
   row.device = "NVIDIA H200";
   row.driver = "580.159.04, CUDA 13.0";
   row.date = "2026-11-30";
@@ -59,6 +60,7 @@ TEST(BenchRowsTest, CsvKeepsARow) {
   EXPECT_EQ(rows->front().p90_us, 13.75);
   const absl::StatusOr<std::vector<CsvRow>> fields = ReadCsv(path);
   EXPECT_EQ(fields->front().at("config"), row.config);
+  EXPECT_EQ(fields->front().at("inputs"), "normal");
   EXPECT_EQ(fields->front().at("device"), row.device);
   EXPECT_EQ(fields->front().at("driver"), row.driver);
   EXPECT_EQ(fields->front().at("date"), row.date);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -80,6 +81,30 @@ TEST(CliTest, FindsTheCacheByItsRules) {
     EXPECT_EQ(result.code, 1);
     EXPECT_THAT(result.err, HasSubstr(sandbox.Path("flag.db")));
   }
+}
+
+// Guards A3: with no environment at all there is no default cache; what needs none works, what
+// needs one says how to name it, and --cache is taken.
+TEST(CliTest, WorksWithoutAnEnvironment) {
+  const CliSandbox sandbox;
+  const auto run = [&](const std::string& arguments) {
+    const std::string command = "env -i " TILEWRIGHT_CLI_PATH " " + arguments + " >" +
+                                sandbox.Path("out") + " 2>" + sandbox.Path("err");
+    const int status = std::system(command.c_str());
+    std::ostringstream err;
+    err << std::ifstream(sandbox.Path("err")).rdbuf();
+    return std::pair(WIFEXITED(status) ? WEXITSTATUS(status) : -1, err.str());
+  };
+  const std::string call = "AddFwdOp input=8 other=8 --dtype float32 --arch sm_90a";
+  EXPECT_EQ(run("explain " + call).first, 0);
+  const auto [code, message] = run("warm --arch sm_90a --op AddFwdOp");
+  EXPECT_EQ(code, 2);
+  EXPECT_THAT(message, HasSubstr("no cache file: give --cache FILE or set TILEWRIGHT_CACHE"));
+  const std::string shapes = sandbox.Write(
+      "calls.jsonl", R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})");
+  EXPECT_EQ(run("warm --arch sm_90a --shapes " + shapes + " --cache " + sandbox.Path("k.db")).first,
+            0);
+  EXPECT_TRUE(std::filesystem::exists(sandbox.Path("k.db")));
 }
 
 // A cache that cannot be written is an error before anything is compiled.
