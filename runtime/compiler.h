@@ -38,7 +38,7 @@ struct CompiledKernel {
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  // Internal with the full log and the path of the saved source on a compile error;
+  // Internal with the full log and the source (its path too, where it is kept) on a compile error;
   // FailedPrecondition, naming every place searched, where there is no compiler.
   virtual absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) = 0;
   // "nvrtc 13.0.88"; FailedPrecondition where there is none.
@@ -54,9 +54,11 @@ std::vector<std::string> FixedCompileFlags();
 std::vector<std::string> CompileGates(std::string_view log, int64_t spill_bytes);
 
 // NVRTC, loaded on first use. `explicit_path` (a library or its folder) replaces the search;
-// `search_dirs` are looked in before the loader's path, the CUDA toolkit and pip wheels.
+// `search_dirs` are looked in before the loader's path, the CUDA toolkit and pip wheels. Sources
+// that do not compile are kept in `source_dir`; empty: nowhere.
 std::shared_ptr<Compiler> NvrtcCompiler(std::string explicit_path = "",
-                                        std::vector<std::string> search_dirs = {});
+                                        std::vector<std::string> search_dirs = {},
+                                        std::string source_dir = "");
 
 }  // namespace tilewright
 

@@ -192,10 +192,11 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::ResolveInCapture(
 }
 
 absl::Status Dispatcher::Bind(ExactCall& exact) {
-  TW_ASSIGN_OR_RETURN(
-      const BoundCall bound,
-      exact.plan->variant->Bind(exact.call, exact.plan->config, exact.device->profile));
-  return TakeLaunches(bound, next_serial_.fetch_add(1, std::memory_order_relaxed), exact);
+  const Plan& plan = *exact.plan;
+  TW_ASSIGN_OR_RETURN(const BoundCall bound, BindCall(*plan.variant, exact.call, plan.config,
+                                                      exact.device->profile, plan.kernels.size()));
+  TakeLaunches(bound, next_serial_.fetch_add(1, std::memory_order_relaxed), exact);
+  return absl::OkStatus();
 }
 
 void Dispatcher::Remember(const ExactKey& key, ExactPtr exact) {

@@ -44,6 +44,7 @@ RuntimeOptions RuntimeOptions::FromEnvironment() {
   options.nvrtc_path = Get("TILEWRIGHT_NVRTC");
   options.template_dir = Get("TILEWRIGHT_TEMPLATES");
   options.worker_path = Get("TILEWRIGHT_WORKER");
+  options.failed_source_dir = Get("TILEWRIGHT_FAILED_SOURCES");
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const std::string root = Get(name); !root.empty()) {
       options.nvrtc_search_dirs.push_back(root + "/lib64");

@@ -12,11 +12,9 @@ bool ExactCall::Is(uint64_t other_hash, std::span<const uint64_t> words) const {
          std::memcmp(key.data(), words.data(), words.size_bytes()) == 0;
 }
 
-absl::Status TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact) {
+void TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact) {
   constexpr uint64_t kMapsPerCall = 64;
   uint64_t next_map = serial * kMapsPerCall;
-  TW_RETURN_IF_ERROR(
-      CheckBound(exact.call, exact.plan->variant->name(), bound, exact.plan->kernels.size()));
   exact.workspace_bytes = bound.workspace_bytes;
   for (const Launch& launch : bound.launches) {
     ReadyLaunch& ready = exact.launches.emplace_back();
@@ -30,7 +28,6 @@ absl::Status TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& ex
           {slot.offset, slot.operand, slot.byte_offset, next_map++, MapShape(slot)});
     }
   }
-  return absl::OkStatus();
 }
 
 }  // namespace tilewright

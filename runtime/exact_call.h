@@ -49,9 +49,8 @@ struct ExactCall {
   bool Is(uint64_t other_hash, std::span<const uint64_t> words) const;
 };
 
-// Takes a bound call over into `exact`. `serial` is unique in the process's runtime. Internal where
-// the recipe's launches break CheckBound().
-absl::Status TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact);
+// Takes what BindCall() gave over into `exact`. `serial` is unique in the process's runtime.
+void TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact);
 
 }  // namespace tilewright
 

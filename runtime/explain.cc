@@ -84,10 +84,10 @@ absl::StatusOr<Explanation> ExplainCall(const OpEntry& op, const CallDesc& descr
   text.config = choice.config;
   if (!text.launches) return text;
   text.predicted_us = choice.variant->PredictUs(call, choice.config, device);
-  TW_ASSIGN_OR_RETURN(const BoundCall bound, choice.variant->Bind(call, choice.config, device));
-  text.workspace_bytes = bound.workspace_bytes;
   const std::vector<KernelSpec> specs = choice.variant->Kernels(call, choice.config);
-  TW_RETURN_IF_ERROR(CheckBound(call, choice.variant->name(), bound, specs.size()));
+  TW_ASSIGN_OR_RETURN(const BoundCall bound,
+                      BindCall(*choice.variant, call, choice.config, device, specs.size()));
+  text.workspace_bytes = bound.workspace_bytes;
   for (const KernelSpec& spec : specs) {
     TW_ASSIGN_OR_RETURN(Explanation::Kernel kernel, ExplainKernel(spec, device, planner, cache));
     text.kernels.push_back(std::move(kernel));

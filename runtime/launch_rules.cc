@@ -59,45 +59,6 @@ absl::Status CheckWorkspaceSlots(const Launch& launch, int64_t workspace_bytes) 
   return check(launch.tensor_maps);
 }
 
-absl::Status CheckLaunches(const CallDesc& call, const BoundCall& bound, size_t kernels) {
-  if (bound.launches.empty() && HasOutput(call)) {
-    return Internal("no launch, although an output has elements");
-  }
-  if (bound.workspace_bytes < 0 || bound.workspace_bytes > kMaxWorkspaceBytes) {
-    return Internal("expected a workspace of 0 to ", kMaxWorkspaceBytes, " bytes, got ",
-                    bound.workspace_bytes);
-  }
-  for (const Launch& launch : bound.launches) {
-    TW_RETURN_IF_ERROR(CheckLaunch(launch, kernels, static_cast<int>(call.operands.size())));
-    TW_RETURN_IF_ERROR(CheckWorkspaceSlots(launch, bound.workspace_bytes));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-bool HasWork(const CallDesc& call) {
-  for (size_t i = 0; i < call.operands.size(); ++i) {
-    const bool written = i >= call.op->inputs.size() || call.op->inputs[i].mutated;
-    const Operand& operand = call.operands[i];
-    if (written && operand.present && operand.desc.elements() > 0) return true;
-  }
-  return false;
-}
-
-TensorMapShape MapShape(const TensorMapSlot& slot) {
-  TensorMapShape shape;
-  shape.data_type = TensorMapType(slot.dtype);
-  shape.rank = slot.rank;
-  shape.dims = slot.dims;
-  shape.strides_bytes = slot.strides_bytes;
-  shape.box = slot.box;
-  shape.swizzle = static_cast<int>(slot.swizzle);
-  // CUtensorMapL2promotion: none, 64, 128, 256 bytes.
-  shape.l2_promotion = slot.l2_promotion_bytes_log2 == 0 ? 0 : slot.l2_promotion_bytes_log2 - 5;
-  return shape;
-}
-
 absl::Status CheckLaunch(const Launch& launch, size_t kernels, int operands) {
   const auto operand_ok = [&](int operand) {
     return operand == kWorkspaceOperand || (operand >= 0 && operand < operands);
@@ -129,11 +90,56 @@ absl::Status CheckLaunch(const Launch& launch, size_t kernels, int operands) {
   return absl::OkStatus();
 }
 
-absl::Status CheckBound(const CallDesc& call, std::string_view variant, const BoundCall& bound,
-                        size_t kernels) {
-  const absl::Status status = CheckLaunches(call, bound, kernels);
-  if (status.ok()) return status;
-  return Internal(call.ToString(), ": variant '", variant,
+}  // namespace
+
+bool HasWork(const CallDesc& call) {
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    const bool written = i >= call.op->inputs.size() || call.op->inputs[i].mutated;
+    const Operand& operand = call.operands[i];
+    if (written && operand.present && operand.desc.elements() > 0) return true;
+  }
+  return false;
+}
+
+TensorMapShape MapShape(const TensorMapSlot& slot) {
+  TensorMapShape shape;
+  shape.data_type = TensorMapType(slot.dtype);
+  shape.rank = slot.rank;
+  shape.dims = slot.dims;
+  shape.strides_bytes = slot.strides_bytes;
+  shape.box = slot.box;
+  shape.swizzle = static_cast<int>(slot.swizzle);
+  // CUtensorMapL2promotion: none, 64, 128, 256 bytes.
+  shape.l2_promotion = slot.l2_promotion_bytes_log2 == 0 ? 0 : slot.l2_promotion_bytes_log2 - 5;
+  return shape;
+}
+
+absl::Status CheckLaunches(const BoundCall& bound, size_t kernels, int operands) {
+  if (bound.workspace_bytes < 0 || bound.workspace_bytes > kMaxWorkspaceBytes) {
+    return Internal("expected a workspace of 0 to ", kMaxWorkspaceBytes, " bytes, got ",
+                    bound.workspace_bytes);
+  }
+  for (const Launch& launch : bound.launches) {
+    TW_RETURN_IF_ERROR(CheckLaunch(launch, kernels, operands));
+    TW_RETURN_IF_ERROR(CheckWorkspaceSlots(launch, bound.workspace_bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BoundCall> BindCall(const Variant& variant, const CallDesc& call,
+                                   const Config& config, const DeviceProfile& device,
+                                   size_t kernels) {
+  absl::StatusOr<BoundCall> bound = variant.Bind(call, config, device);
+  if (!bound.ok()) {
+    return absl::Status(bound.status().code(), Cat(call.ToString(), ": variant '", variant.name(),
+                                                   "': ", bound.status().message()));
+  }
+  absl::Status status = CheckLaunches(*bound, kernels, static_cast<int>(call.operands.size()));
+  if (status.ok() && bound->launches.empty() && HasOutput(call)) {
+    status = Internal("no launch, although an output has elements");
+  }
+  if (status.ok()) return bound;
+  return Internal(call.ToString(), ": variant '", variant.name(),
                   "' bound a launch that cannot be: ", status.message());
 }
 

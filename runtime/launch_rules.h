@@ -3,10 +3,11 @@
 #define TILEWRIGHT_RUNTIME_LAUNCH_RULES_H_
 
 #include <cstddef>
-#include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kernel_templates/launch.h"
+#include "kernel_templates/recipe.h"
 #include "manifest/call_desc.h"
 #include "runtime/driver/driver.h"
 
@@ -18,16 +19,17 @@ inline constexpr size_t kTensorMapBytes = 128;
 // Something that the call writes has elements; without, nothing is launched.
 bool HasWork(const CallDesc& call);
 
-// Internal where a launch breaks the contract of launch.h: no parameters or too many, a kernel (of
-// `kernels`) or an operand (of `operands`) out of range, a slot outside the parameters, an
-// unaligned tensor map, a grid beyond the limits.
-absl::Status CheckLaunch(const Launch& launch, size_t kernels, int operands);
+// Internal where bound launches of `kernels` kernels and `operands` operands break the contract of
+// launch.h: a workspace of impossible size, no parameters or too many, a kernel or an operand out
+// of range, a slot outside the parameters or the workspace, an unaligned tensor map, a grid beyond
+// the limits.
+absl::Status CheckLaunches(const BoundCall& bound, size_t kernels, int operands);
 
-// Internal where a bound call breaks the contract of launch.h: no launch although an output has
-// elements, a workspace of impossible size, a slot outside the workspace, a launch that breaks
-// CheckLaunch(). Names op and variant.
-absl::Status CheckBound(const CallDesc& call, std::string_view variant, const BoundCall& bound,
-                        size_t kernels);
+// Variant::Bind() of a call that needs `kernels` kernels. Its errors name op and variant; Internal
+// where what it bound breaks CheckLaunches(), or launches nothing although an output has elements.
+absl::StatusOr<BoundCall> BindCall(const Variant& variant, const CallDesc& call,
+                                   const Config& config, const DeviceProfile& device,
+                                   size_t kernels);
 
 // The slot's tensor map in the driver's terms; the address is left 0.
 TensorMapShape MapShape(const TensorMapSlot& slot);

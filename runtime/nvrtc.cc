@@ -1,16 +1,17 @@
 // NVRTC, loaded when first needed. The only file that knows it.
 #include <dlfcn.h>
 #include <glob.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "manifest/digest.h"
 #include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "runtime/cubin.h"
@@ -94,19 +95,16 @@ std::vector<std::string> DefaultPatterns() {
   return patterns;
 }
 
-// Keeps the source of a failed compile for the reader of its error.
-std::string SaveSource(const std::string& source) {
-  char path[] = "/tmp/tilewright-XXXXXX.cu";
-  const int file = mkstemps(path, 3);
-  if (file < 0) return "(could not be saved)";
-  size_t written = 0;
-  while (written < source.size()) {
-    const ssize_t n = write(file, source.data() + written, source.size() - written);
-    if (n <= 0) break;
-    written += static_cast<size_t>(n);
-  }
-  close(file);
-  return path;
+// The source of a failed compile for the reader of its error: its text and, where there is a folder
+// for such sources, the path under which it is kept there, which is the same for the same text.
+std::string ShownSource(const std::string& source, const std::string& folder) {
+  if (folder.empty()) return "\nsource:\n" + source;
+  Digest digest;
+  const std::string path = Cat(folder, "/tilewright-", digest.Add(source).Hex(), ".cu");
+  std::ofstream file(path, std::ios::binary);
+  file << source;
+  file.close();
+  return Cat("\nsource: ", file ? path : Cat("(cannot write ", path, ")"), "\n", source);
 }
 
 // "13.0.88", which ptxas notes in every cubin as "release 13.0, V13.0.88"; empty if it does not.
@@ -121,8 +119,10 @@ std::string BuildOf(std::string_view cubin) {
 
 class Nvrtc final : public Compiler {
  public:
-  Nvrtc(std::string explicit_path, std::vector<std::string> search_dirs)
-      : explicit_path_(std::move(explicit_path)), search_dirs_(std::move(search_dirs)) {}
+  Nvrtc(std::string explicit_path, std::vector<std::string> search_dirs, std::string source_dir)
+      : explicit_path_(std::move(explicit_path)),
+        search_dirs_(std::move(search_dirs)),
+        source_dir_(std::move(source_dir)) {}
 
   absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) override {
     TW_RETURN_IF_ERROR(Load());
@@ -246,7 +246,7 @@ class Nvrtc final : public Compiler {
     if (result == 0) return absl::OkStatus();
     return Internal("compiling ", request.name_expression, " for ", request.arch, ": ",
                     entries_.nvrtcGetErrorString(result), "\n", kernel.log,
-                    "\nsource: ", SaveSource(request.source));
+                    ShownSource(request.source, source_dir_));
   }
 
   absl::Status TakeResult(const CompileRequest& request, Program program, CompiledKernel& kernel) {
@@ -292,6 +292,7 @@ class Nvrtc final : public Compiler {
 
   const std::string explicit_path_;
   const std::vector<std::string> search_dirs_;
+  const std::string source_dir_;
   std::mutex mutex_;
   std::string path_;
   std::string version_;
@@ -316,8 +317,10 @@ std::vector<std::string> CompileGates(std::string_view log, int64_t spill_bytes)
 std::vector<std::string> FixedCompileFlags() { return {"-std=c++20", "-default-device"}; }
 
 std::shared_ptr<Compiler> NvrtcCompiler(std::string explicit_path,
-                                        std::vector<std::string> search_dirs) {
-  return std::make_shared<Nvrtc>(std::move(explicit_path), std::move(search_dirs));
+                                        std::vector<std::string> search_dirs,
+                                        std::string source_dir) {
+  return std::make_shared<Nvrtc>(std::move(explicit_path), std::move(search_dirs),
+                                 std::move(source_dir));
 }
 
 }  // namespace tilewright

@@ -202,7 +202,8 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
   if (options.logger == nullptr) options.logger = StandardErrorLogger();
   if (options.driver == nullptr) options.driver = SystemDriver();
   if (options.compiler == nullptr) {
-    options.compiler = NvrtcCompiler(options.nvrtc_path, options.nvrtc_search_dirs);
+    options.compiler =
+        NvrtcCompiler(options.nvrtc_path, options.nvrtc_search_dirs, options.failed_source_dir);
   }
   TemplateSet templates = TemplateSet::Builtin();
   if (!options.template_dir.empty()) {

@@ -54,6 +54,7 @@ struct RuntimeOptions {
   std::string template_dir;                    // overrides embedded templates; for kernel authors
   std::string nvrtc_path;                      // explicit libnvrtc, or its folder; else searched
   std::vector<std::string> nvrtc_search_dirs;  // looked in before the usual places
+  std::string failed_source_dir;               // keeps sources that do not compile; empty: nowhere
   std::string worker_path;                     // tuning worker executable; else beside the library
   std::string device_profile_dir;              // calibrated profiles; else beside the cache
   int64_t max_loaded_kernels = 4096;           // at least 1; pinned kernels stay beyond this
@@ -64,8 +65,8 @@ struct RuntimeOptions {
   std::shared_ptr<Compiler> compiler;
 
   // Reads TILEWRIGHT_CACHE, TILEWRIGHT_STRICT, TILEWRIGHT_NVRTC, TILEWRIGHT_TEMPLATES,
-  // TILEWRIGHT_WORKER, the XDG paths, and where CUDA and Python say that they are; the only place
-  // that reads the environment.
+  // TILEWRIGHT_WORKER, TILEWRIGHT_FAILED_SOURCES, the XDG paths, and where CUDA and Python say that
+  // they are; the only place that reads the environment.
   static RuntimeOptions FromEnvironment();
 };
 

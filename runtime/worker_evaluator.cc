@@ -93,6 +93,12 @@ std::vector<Measurement> WorkerEvaluator::Admit(std::span<const Config> configs)
   if (!status_.ok()) return results;
   if (!spills_allowed_.has_value()) spills_allowed_ = DefaultSpills();
   std::vector<Built> built = BuildAll(configs);
+  const bool none = std::none_of(built.begin(), built.end(), [](const Built& candidate) {
+    return candidate.facts.status == CandidateStatus::kOk;
+  });
+  // Without a compiler nothing is learnt of what the cache lacks; with nothing built, nothing can
+  // be.
+  if (none && !opened_) status_ = no_compiler_;
   std::vector<std::pair<int, WirePlan>> plans;
   std::vector<size_t> places;
   for (size_t i = 0; i < configs.size(); ++i) {
@@ -150,6 +156,7 @@ WorkerEvaluator::Built WorkerEvaluator::Build(const Config& config) {
     return built;
   }
   auto plan = BuildPlan(config, built.facts);
+  if (built.facts.status == CandidateStatus::kPruned) return built;
   if (plan.ok() && built.facts.spill_bytes > 0 && !*spills_allowed_) {
     plan = Internal("spills ", built.facts.spill_bytes, " bytes of registers");
   }
@@ -181,16 +188,21 @@ absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measur
     TW_ASSIGN_OR_RETURN(WireKernel kernel, BuildKernel(spec, facts));
     plan.kernels.push_back(std::move(kernel));
   }
-  TW_ASSIGN_OR_RETURN(plan.bound, variant->Bind(call_, config, device_));
-  TW_RETURN_IF_ERROR(CheckBound(call_, variant->name(), plan.bound, plan.kernels.size()));
+  TW_ASSIGN_OR_RETURN(plan.bound, BindCall(*variant, call_, config, device_, plan.kernels.size()));
   return plan;
 }
 
 absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
                                                         Measurement& facts) {
-  TW_ASSIGN_OR_RETURN(const KernelStore::Result result,
-                      kernels_.GetOrBuild(spec, call_.op->name, device_.arch));
-  const KernelRow& row = result.row;
+  const absl::StatusOr<KernelStore::Result> result =
+      kernels_.GetOrBuild(spec, call_.op->name, device_.arch);
+  if (absl::IsFailedPrecondition(result.status())) {
+    facts.status = CandidateStatus::kPruned;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    no_compiler_ = result.status();
+  }
+  TW_RETURN_IF_ERROR(result.status());
+  const KernelRow& row = result->row;
   facts.registers = std::max(facts.registers, row.registers);
   facts.spill_bytes += row.spill_bytes;
   if (const std::string reason = UnfitReason(row); !reason.empty()) return Internal(reason);

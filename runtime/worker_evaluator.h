@@ -82,6 +82,7 @@ class WorkerEvaluator : public Evaluator {
   std::optional<bool> spills_allowed_;
   std::string scratch_;  // folder for the worker's files
   std::mutex mutex_;
+  absl::Status no_compiler_;        // why kernels cannot be compiled; guarded by mutex_
   std::set<std::string> written_;   // guarded by mutex_
   std::map<std::string, int> ids_;  // config text -> id in the worker
 };

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -163,16 +162,12 @@ Json ResultJson(const BenchResult& result) {
 }
 
 absl::Status WriteCsv(const std::vector<BenchRow>& rows, const std::string& path) {
-  std::ofstream file;
-  if (!path.empty()) {
-    file.open(path);
-    if (!file) return InvalidArgument("--output: cannot write ", path);
-  }
-  std::ostream& out = path.empty() ? std::cout : file;
-  out << BenchCsvHeader() << "\n";
-  for (const BenchRow& row : rows) out << BenchCsvLine(row) << "\n";
-  out.flush();
-  return out ? absl::OkStatus() : FailedPrecondition("cannot write ", path);
+  std::ostringstream text;
+  text << BenchCsvHeader() << "\n";
+  for (const BenchRow& row : rows) text << BenchCsvLine(row) << "\n";
+  if (!path.empty()) return WriteOutputFile(path, text.str());
+  std::cout << text.str() << std::flush;
+  return std::cout ? absl::OkStatus() : FailedPrecondition("cannot write to standard output");
 }
 
 int RunBench(const CliContext& context, BenchArgs& args) {

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -31,17 +30,6 @@ std::string ProfileFolder(const RuntimeOptions& options) {
   return std::filesystem::path(options.cache_path).parent_path();
 }
 
-absl::Status WriteFile(const std::string& path, const std::string& text) {
-  std::error_code ignored;
-  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
-    std::filesystem::create_directories(folder, ignored);
-  }
-  std::ofstream file(path);
-  file << text << "\n";
-  file.close();
-  return file ? absl::OkStatus() : FailedPrecondition("cannot write ", path);
-}
-
 int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
   if (args.output.empty() && ProfileFolder(context.runtime).empty()) {
     return Misuse("no folder for the profile: give --output FILE or --cache FILE");
@@ -58,7 +46,12 @@ int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
   profile.fp32_tflops = measured->fp32_tflops;
   const std::string path =
       !args.output.empty() ? args.output : ProfilePath(ProfileFolder(context.runtime), profile);
-  if (absl::Status status = WriteFile(path, profile.ToJson()); !status.ok()) return Fail(status);
+  std::error_code ignored;
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
+    std::filesystem::create_directories(folder, ignored);
+  }
+  const absl::Status written = WriteOutputFile(path, profile.ToJson() + "\n");
+  if (!written.ok()) return Fail(written);
   if (args.json) {
     std::cout << Json{{"device", profile.Key()},
                       {"read_gbps", measured->read_gbps},

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -114,16 +116,36 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options,
 
 absl::Status CheckOutputFile(const std::string& path) {
   constexpr std::string_view kDatabase("SQLite format 3\0", 16);
+  namespace fs = std::filesystem;
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return InvalidArgument("--output: expected a file, got the folder ", path);
+  const fs::file_status status = fs::status(path, error);
+  if (path.empty() || !fs::exists(status)) return absl::OkStatus();
+  if (!fs::is_regular_file(status)) {
+    return InvalidArgument("--output: expected a file, got ",
+                           fs::is_directory(status) ? "the folder " : "the device or pipe ", path);
   }
-  if (!std::filesystem::is_regular_file(path, error)) return absl::OkStatus();
   std::string head(kDatabase.size(), ' ');
   std::ifstream(path, std::ios::binary)
       .read(head.data(), static_cast<std::streamsize>(head.size()));
   if (head != kDatabase) return absl::OkStatus();
   return InvalidArgument("--output: refusing to replace the database ", path);
+}
+
+absl::Status WriteOutputFile(const std::string& path, std::string_view text) {
+  TW_RETURN_IF_ERROR(CheckOutputFile(path));
+  // A link stays one; what it leads to is replaced.
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
+  const std::string target = error ? path : resolved.string();
+  const std::string temporary = Cat(target, ".", getpid(), ".tmp");
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) std::filesystem::rename(temporary, target, error);
+  if (file && !error) return absl::OkStatus();
+  const std::string why = error ? error.message() : std::string(std::strerror(errno));
+  std::filesystem::remove(temporary, error);
+  return FailedPrecondition("cannot write ", path, ": ", why);
 }
 
 bool IsTerminal() { return isatty(STDOUT_FILENO) == 1; }

@@ -58,9 +58,13 @@ absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, Ca
 absl::StatusOr<std::unique_ptr<Runtime>> OpenRuntime(const RuntimeOptions& options,
                                                      CacheAccess access);
 
-// OK where a command may write `path` anew: InvalidArgument where it is a folder or a database,
-// such as a cache, whose content would be lost.
+// OK where a command may write `path` anew, or where it is empty: InvalidArgument where it is a
+// folder, a device or anything else but a regular file, or a database, such as a cache, whose
+// content would be lost.
 absl::Status CheckOutputFile(const std::string& path);
+// Replaces `path` by `text`, whole or not at all. The errors of CheckOutputFile(), and
+// FailedPrecondition where the folder cannot be written.
+absl::Status WriteOutputFile(const std::string& path, std::string_view text);
 
 // True where standard output is a terminal (progress may then rewrite its line).
 bool IsTerminal();

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <iostream>
 
+#include "runtime/compiler.h"
 #include "runtime/logging.h"
 #include "tools/cli.h"
+#include "tools/commit.h"
 
 namespace tilewright {
 namespace {
@@ -31,6 +33,14 @@ int AfterOutput(int code) {
   return code == kDone ? kFindings : code;
 }
 
+int PrintVersion(const RuntimeOptions& options) {
+  const absl::StatusOr<std::string> compiler =
+      NvrtcCompiler(options.nvrtc_path, options.nvrtc_search_dirs)->Version();
+  std::cout << "tilewright " << TILEWRIGHT_VERSION << "\ncommit     " << BuildCommit()
+            << "\ncompiler   " << compiler.value_or("none (see tilewright doctor)") << "\n";
+  return kDone;
+}
+
 int Main(int argc, char** argv) {
   CliContext context;
   context.runtime = RuntimeOptions::FromEnvironment();
@@ -40,6 +50,9 @@ int Main(int argc, char** argv) {
                  "Cache file (else TILEWRIGHT_CACHE, else the XDG cache directory)");
   bool verbose = false;
   app.add_flag("--verbose", verbose, "Also say what the service does, not warnings only");
+  bool version = false;
+  app.add_flag("--version", version,
+               "Print the version, the commit and the compiler that is found");
   app.footer("Exit codes: 0 done, 1 findings, 2 misuse.");
   AddOpsCommand(app, context);
   AddValidateCommand(app, context);
@@ -58,6 +71,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kMisuse;
   }
+  if (version) return PrintVersion(context.runtime);
   if (!context.run) {
     std::cerr << app.help();
     return Misuse("a command is missing");

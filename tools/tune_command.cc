@@ -9,6 +9,8 @@
 #include <set>
 
 #include "manifest/status.h"
+#include "runtime/compiler.h"
+#include "runtime/kernel_store.h"
 #include "runtime/keys.h"
 #include "runtime/tuning.h"
 #include "tools/cli.h"
@@ -88,7 +90,9 @@ class TuneRun {
   int Run(const std::vector<NamedCall>& calls) {
     for (size_t i = 0; i < calls.size() && !interrupted; ++i) {
       const std::string label = Cat("[", i + 1, "/", calls.size(), "] ", calls[i].origin);
-      Report(calls[i], label, Tune(calls[i], label));
+      const absl::StatusOr<TuningReport> report = Tune(calls[i], label);
+      Report(calls[i], label, report);
+      if (LacksCompiler(report.status())) break;  // every other problem would fail alike
     }
     if (interrupted) std::cerr << "interrupted; what was measured is kept\n";
     if (args_.json) std::cout << results_.dump(2, ' ', false, kReplaceBadText) << "\n";
@@ -107,6 +111,10 @@ class TuneRun {
     options.search.progress = [&](std::string_view step) { Progress(Cat(label, ": ", step)); };
     return TuneProblem(named.call, *runtime_.FindRecipe(named.call.op->name), device_,
                        runtime_.kernels(), runtime_.cache(), std::move(options));
+  }
+
+  bool LacksCompiler(const absl::Status& status) const {
+    return absl::IsFailedPrecondition(status) && !runtime_.kernels().compiler().Version().ok();
   }
 
   // On a terminal one line that is rewritten; elsewhere only results are printed.

@@ -116,6 +116,8 @@ absl::Status WgmmaAttentionVariant::Serves(const CallDesc& call,
   if (device.arch != "sm_90a") return FailedPrecondition("needs sm_90a, got ", device.arch);
   TW_RETURN_IF_ERROR(p.CheckExtents());
   if (p.float8() && !CanWiden(p)) return FailedPrecondition("float8 operands too large to widen");
+  // Keys without elements may have no address, which no tensor map can hold.
+  if (call.input(p.operands.k).desc.elements() == 0) return FailedPrecondition("there are no keys");
   if (!p.vector || !Positive(p.params.q_strides) || !Positive(p.params.k_strides) ||
       !Positive(p.params.v_strides)) {
     return FailedPrecondition("q, k or v does not lie in rows of 16-byte pieces");

@@ -98,15 +98,14 @@ std::vector<KernelSpec> KernelsOf(const Problem& problem, const Geometry& g) {
   return {spec};
 }
 
-absl::StatusOr<BoundCall> BindGeometry(const CallDesc& call, const Problem& problem,
-                                       const Geometry& g) {
+absl::StatusOr<BoundCall> BindGeometry(const Problem& problem, const Geometry& g) {
   BoundCall bound;
   if (problem.row_count == 0) return bound;
   const int64_t rows_per_block = g.threads / g.lanes;
   const int64_t blocks = (problem.row_count + rows_per_block - 1) / rows_per_block;
   if (blocks > kMostBlocks) {
-    return InvalidArgument(call.op->name, ": ", problem.row_count, " rows need ", blocks,
-                           " CTAs, expected at most ", kMostBlocks);
+    return FailedPrecondition(problem.row_count, " rows need ", blocks, " CTAs, expected at most ",
+                              kMostBlocks);
   }
   Fp8QuantParams p{};
   p.rows = problem.row_count;
@@ -180,7 +179,7 @@ class RowsVariant : public Variant {
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
                                  const DeviceProfile&) const override {
     const Problem problem = ProblemOf(call);
-    return BindGeometry(call, problem, RowGeometry(problem, config));
+    return BindGeometry(problem, RowGeometry(problem, config));
   }
 };
 
@@ -209,7 +208,7 @@ class StridedVariant : public Variant {
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config&,
                                  const DeviceProfile&) const override {
-    return BindGeometry(call, ProblemOf(call), Geometry());
+    return BindGeometry(ProblemOf(call), Geometry());
   }
 };
 

@@ -191,8 +191,8 @@ absl::StatusOr<BoundCall> BindGeometry(const RopeOperator& op, const CallDesc& c
   if (call.operands.back().desc.elements() == 0) return bound;
   const int64_t blocks = (problem.tokens() + g.tokens() - 1) / g.tokens();
   if (blocks > kMostBlocks || g.items(problem) > kMostBlocks) {
-    return InvalidArgument(call.op->name, ": ", problem.tokens(), " tokens of ", problem.shape[2],
-                           " heads: expected at most ", kMostBlocks, " CTAs and items a token");
+    return FailedPrecondition(problem.tokens(), " tokens of ", problem.shape[2],
+                              " heads: expected at most ", kMostBlocks, " CTAs and items a token");
   }
   Launch launch;
   launch.grid[0] = static_cast<uint32_t>(blocks);

@@ -46,9 +46,7 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(Driver& d
                                                                        const WirePlan& plan,
                                                                        int operand_count) {
   std::unique_ptr<LoadedCandidate> candidate(new LoadedCandidate(driver));
-  for (const Launch& launch : plan.bound.launches) {
-    TW_RETURN_IF_ERROR(CheckLaunch(launch, plan.kernels.size(), operand_count));
-  }
+  TW_RETURN_IF_ERROR(CheckLaunches(plan.bound, plan.kernels.size(), operand_count));
   for (const WireKernel& wire : plan.kernels) {
     TW_ASSIGN_OR_RETURN(auto kernel, WorkerKernel::Load(driver, device, wire));
     candidate->kernels_.push_back(std::move(kernel));

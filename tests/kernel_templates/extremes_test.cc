@@ -2,7 +2,10 @@
 // beside huge ones, every device. What is bound must be launchable.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "manifest/status.h"
+#include "runtime/launch_rules.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -79,6 +82,51 @@ TEST(Extremes, LargeProblemsBindToLaunchableGrids) {
         EXPECT_LE(launch.params.size(), 4096u) << where;
       }
     }
+  }
+}
+
+// Guards: a size beyond the limits of a launch is refused with the operator's name and the size, on
+// every device, and the entry says so.
+TEST(Extremes, RefusedSizesAreNamedAndListed) {
+  struct Refusal {
+    Problem problem;
+    std::string_view words, listed;
+  };
+  const int64_t huge = int64_t{1} << 33;
+  const Refusal refusals[] = {
+      {{"BmmFwdOp", {{"a", {kPast, 1, 1}}, {"b", {kPast, 1, 1}}}},
+       "2147483656 x 1 x 1 tiles exceed the grid",
+       "2^31 - 1 tiles"},
+      {{"RopeNeoxFwdOp", {{"x", {1, 1, kPast, 2}}}, {{"max_position", 8}}},
+       "1 tokens of 2147483656 heads",
+       "2^31 pairs of columns"},
+      {{"CumsumFwdOp", {{"x", {huge, 1}}}, {{"dim", 1}}},
+       "8589934592 lines, expected fewer than 2^33",
+       "2^33 lines"},
+      {{"MultiHeadAttentionFwdOp",
+        {{"q", {kPast, 1, 1, 8}}, {"k", {kPast, 1, 1, 8}}, {"v", {kPast, 1, 1, 8}}}},
+       "tokens",
+       "2^29 queries"}};
+  for (const auto& [problem, words, listed] : refusals) {
+    const CallDesc call = CallOfProblem(problem);
+    for (const DeviceProfile& device : BuiltinDeviceProfiles()) {
+      const auto recipe = MakeBuiltinRecipe(problem.op);
+      const auto variant = SelectVariant(*recipe, call, device);
+      absl::Status status = variant.status();
+      if (status.ok()) {
+        const Config config = (*variant)->Default(call, device);
+        status = BindCall(**variant, call, config, device, (*variant)->Kernels(call, config).size())
+                     .status();
+      }
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+      const std::string message(status.message());
+      EXPECT_NE(message.find(problem.op), std::string::npos) << message;
+      EXPECT_NE(message.find(words), std::string::npos) << message;
+    }
+    const std::vector<std::string>& refused = call.op->refused;
+    EXPECT_TRUE(std::any_of(refused.begin(), refused.end(), [&](const std::string& line) {
+      return line.find(listed) != std::string::npos;
+    })) << problem.op;
   }
 }
 

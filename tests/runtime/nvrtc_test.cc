@@ -87,22 +87,33 @@ TEST(NvrtcTest, SameSourceGivesTheSameDigest) {
   EXPECT_EQ(digests[0], digests[2]);
 }
 
-// Guards: a compile error carries the log and the saved source.
+// Guards: a compile error carries the log and the source, and leaves no file behind; a folder for
+// such sources gets one file a source, however often it fails.
 TEST(NvrtcTest, ErrorCarriesLogAndSource) {
   CompileRequest request = ScaleRequest();
   request.source += "int broken = undeclared_thing;\n";
-  auto kernel = NvrtcCompiler()->Compile(request);
-  ASSERT_EQ(kernel.status().code(), absl::StatusCode::kInternal);
-  const std::string message(kernel.status().message());
+  const auto error = [&](const std::string& folder) {
+    const auto kernel = NvrtcCompiler("", {}, folder)->Compile(request);
+    EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInternal);
+    return std::string(kernel.status().message());
+  };
+  const std::string message = error("");
   EXPECT_THAT(message, HasSubstr("undeclared_thing"));
   EXPECT_THAT(message, HasSubstr("t::Scale<Config>"));
-  const size_t at = message.find("source: ");
-  ASSERT_NE(at, std::string::npos);
-  const std::string path = message.substr(at + 8);
-  std::ifstream file(path);
+  EXPECT_THAT(message, testing::EndsWith("\nsource:\n" + request.source));
+  const std::string folder = testing::TempDir() + "tilewright-failed-sources";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::string kept = error(folder);
+  EXPECT_EQ(error(folder), kept);
+  const std::vector<std::filesystem::directory_entry> files(
+      std::filesystem::directory_iterator(folder), {});
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_THAT(kept, HasSubstr("\nsource: " + files[0].path().string() + "\n" + request.source));
+  std::ifstream file(files[0].path());
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   EXPECT_EQ(text, request.source);
-  std::remove(path.c_str());
+  std::filesystem::remove_all(folder);
 }
 
 // Guards: a kernel that spills is marked.

@@ -162,6 +162,19 @@ TEST_F(WorkerEvaluatorTest, UnusableMachineIsAStatus) {
   EXPECT_TRUE(cache_->Trials(MakeProblemKey(call_, *recipe_, device_).digest).empty());
 }
 
+// Guards that a machine without a compiler is a Status, told after one step, and that nothing is
+// kept of candidates that could not be compiled: a later search is to try them.
+TEST_F(WorkerEvaluatorTest, NoCompilerIsAStatus) {
+  compiler_->FailWith(absl::FailedPreconditionError("no NVRTC on this machine; sought: nowhere"));
+  TuningOptions options;
+  options.evaluator = Options();
+  const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(std::string(report.status().message()),
+            "RMSNormFwdOp: no NVRTC on this machine; sought: nowhere");
+  EXPECT_TRUE(cache_->Trials(MakeProblemKey(call_, *recipe_, device_).digest).empty());
+}
+
 // Guards the whole of it: a search through a worker that hangs and dies still finds a winner.
 TEST_F(WorkerEvaluatorTest, SearchSurvivesBadCandidates) {
   TuningOptions options;

@@ -169,6 +169,10 @@ TEST_F(WorkerTest, RefusesWhatCannotWork) {
   Request bad = AdmitFor(1, "right");
   bad.admit.plan.bound.launches[0].pointers[0].operand = 2;
   EXPECT_THAT(Ask(bad).error, HasSubstr("out of range"));
+  Request beyond = AdmitFor(1, "right");
+  beyond.admit.plan.bound.launches[0].pointers[0].operand = kWorkspaceOperand;
+  beyond.admit.plan.bound.launches[0].pointers[0].byte_offset = 8;
+  EXPECT_THAT(Ask(beyond).error, HasSubstr("points to byte 8 of a workspace of 0"));
   Request huge = OpenRequestFor(cubin_);
   for (WireOperand& operand : huge.open.operands) {
     operand.desc = TensorDesc::Contiguous(DType::kFloat32, Dims{int64_t{1} << 37});

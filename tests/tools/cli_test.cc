@@ -1,6 +1,9 @@
 // Guards what a user of the CLI relies on: exit codes, help, messages, JSON and the cache's path.
+#include "tools/cli.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +13,7 @@
 #include <sstream>
 
 #include "cache/cache.h"
+#include "runtime/driver/driver.h"
 #include "tests/tools/cli_process.h"
 
 namespace tilewright {
@@ -311,6 +315,68 @@ TEST(CliTest, OutputDoesNotReplaceACache) {
     EXPECT_EQ(sandbox.Run({command, "--output", sandbox.dir()}).code, 2) << command;
   }
   EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
+}
+
+// Guards: results go to regular files only, so that no command blocks on a pipe that nobody reads.
+TEST(CliTest, OutputIsARegularFile) {
+  const CliSandbox sandbox;
+  const std::string pipe = sandbox.Path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* command : {"bench", "calibrate"}) {
+    for (const std::string& path : {pipe, std::string("/dev/null")}) {
+      const CliResult result = sandbox.Run({command, "--output", path});
+      EXPECT_EQ(result.code, 2) << command << path;
+      EXPECT_THAT(result.err, HasSubstr("expected a file, got the device or pipe " + path));
+    }
+  }
+}
+
+// Guards: a file is replaced whole, through a link too, and nothing else is left beside it; where
+// that cannot be, the old text stays.
+TEST(CliTest, OutputIsWrittenWholeOrNotAtAll) {
+  const CliSandbox sandbox;
+  const std::string file = sandbox.Write("rows.csv", "old\n");
+  const std::string link = sandbox.Path("link.csv");
+  std::filesystem::create_symlink(file, link);
+  ASSERT_TRUE(WriteOutputFile(link, "new\n").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  EXPECT_EQ(text.str(), "new\n");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(sandbox.dir())) {
+    files += entry.path().filename().string().find("csv") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(files, 2u);
+  const absl::Status nowhere = WriteOutputFile(sandbox.Path("none/rows.csv"), "text");
+  EXPECT_EQ(nowhere.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(nowhere.message()), HasSubstr("cannot write " + sandbox.Path("none")));
+}
+
+// Guards: without a GPU, or without a driver, tuning says so once and ends.
+TEST(CliTest, TuneStopsWhereThereIsNoGpu) {
+  if (SystemDriver()->Init().ok()) GTEST_SKIP() << "there is a GPU";
+  const CliSandbox sandbox;
+  const CliResult result = sandbox.Run({"tune", "--cache", sandbox.Path("k.db")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, "");
+  const size_t first = result.err.find("libcuda.so.1");
+  ASSERT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("tilewright: "), 0u);
+  EXPECT_EQ(result.err.find("tilewright: ", 1), std::string::npos) << result.err;
+}
+
+// Guards: what is installed can be told: the version, the commit and the compiler that is found.
+TEST(CliTest, VersionNamesCommitAndCompiler) {
+  const CliSandbox sandbox;
+  const CliResult result = sandbox.Run({"--version"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, testing::MatchesRegex("tilewright [0-9]+\\.[0-9]+\\.[0-9]+\n"
+                                                "commit     [-0-9a-z]+\n"
+                                                "compiler   nvrtc [0-9.]+\n"));
+  const CliResult without = sandbox.Run({"--version"}, {{"TILEWRIGHT_NVRTC", "/nowhere/nvrtc"}});
+  EXPECT_EQ(without.code, 0);
+  EXPECT_THAT(without.out, HasSubstr("compiler   none (see tilewright doctor)\n"));
 }
 
 // Each architecture is named once where one is unknown, and columns of ops stay apart.

@@ -1,0 +1,22 @@
+# cmake -DSOURCE=DIR -DOUTPUT=FILE -P WriteCommit.cmake: writes BuildCommit() where the commit changed.
+find_program(GIT git)
+set(commit "")
+if(GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=12 HEAD
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} status --porcelain --untracked-files=no
+    OUTPUT_VARIABLE changes ERROR_QUIET)
+endif()
+if(commit STREQUAL "")
+  set(commit "unknown")
+elseif(NOT changes STREQUAL "")
+  string(APPEND commit "-dirty")
+endif()
+set(text "#include \"tools/commit.h\"\n\nstd::string_view tilewright::BuildCommit() { return \"${commit}\"; }\n")
+set(before "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} before)
+endif()
+if(NOT text STREQUAL before)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
