@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <limits>
 
 #include "manifest/status.h"
 
@@ -59,6 +60,11 @@ absl::Status AttentionProblem::CheckExtents() const {
   if (params.q_len > kMaxAttentionExtent || params.kv_len > kMaxAttentionExtent ||
       total_q > kMaxAttentionExtent || total_kv > 2 * kMaxAttentionExtent) {
     return FailedPrecondition("sequences of more than ", kMaxAttentionExtent, " tokens");
+  }
+  // Counts that an int does not hold were clamped.
+  if (std::max({params.batches, params.heads, params.kv_heads}) ==
+      std::numeric_limits<int>::max()) {
+    return FailedPrecondition("2^31 - 1 sequences or heads, or more");
   }
   if (static_cast<int64_t>(params.q_len) * std::max<int64_t>(group(), 1) >
       2 * kMaxAttentionExtent) {

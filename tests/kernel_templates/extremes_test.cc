@@ -97,7 +97,7 @@ TEST(Extremes, RefusedSizesAreNamedAndListed) {
       {{"BmmFwdOp", {{"a", {kPast, 1, 1}}, {"b", {kPast, 1, 1}}}},
        "2147483656 x 1 x 1 tiles exceed the grid",
        "2^31 - 1 tiles"},
-      {{"RopeNeoxFwdOp", {{"x", {1, 1, kPast, 2}}}, {{"max_position", 8}}},
+      {{"RopeNeoxFwdOp", {{"x", {1, 1, kPast, 2}}}},
        "1 tokens of 2147483656 heads",
        "2^31 pairs of columns"},
       {{"CumsumFwdOp", {{"x", {huge, 1}}}, {{"dim", 1}}},
@@ -105,8 +105,8 @@ TEST(Extremes, RefusedSizesAreNamedAndListed) {
        "2^33 lines"},
       {{"MultiHeadAttentionFwdOp",
         {{"q", {kPast, 1, 1, 8}}, {"k", {kPast, 1, 1, 8}}, {"v", {kPast, 1, 1, 8}}}},
-       "tokens",
-       "2^29 queries"}};
+       "2^31 - 1 sequences or heads, or more",
+       "2^31 - 1 tiles of queries"}};
   for (const auto& [problem, words, listed] : refusals) {
     const CallDesc call = CallOfProblem(problem);
     for (const DeviceProfile& device : BuiltinDeviceProfiles()) {
