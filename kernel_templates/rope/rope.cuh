@@ -139,6 +139,19 @@ __device__ __forceinline__ int64_t PositionOf(const RopeParams& p, int64_t token
   }
 }
 
+// The position of the token whose turns this thread makes: its own, or one of the table's rows. 0
+// of one that does not exist.
+template <class Config>
+__device__ __forceinline__ int64_t TurnedPosition(const RopeParams& p, int64_t first_token) {
+  constexpr int kTokens = RopeTraits<Config>::kTokens;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t token = first_token + (Config::kTable ? thread % kTokens : thread / Config::kGroup);
+  if (token >= p.tokens) return 0;
+  unsigned long long batch, place;
+  p.sequence(static_cast<unsigned long long>(token), &batch, &place);
+  return PositionOf<Config>(p, token, static_cast<int64_t>(place));
+}
+
 // What `pair` turns by at `position`. Positions are whole, so the whole turns of a step drop out,
 // and a product modulo 2^64 keeps the fraction of even the largest position.
 template <class Config>
@@ -166,18 +179,13 @@ __device__ __forceinline__ CosineSine TurnOf(const RopeParams& p, int64_t positi
 
 // Fills the table of the CTA's tokens: row t holds pair v * kPairs + j at j * (items that rotate)
 // + v, so that neighbouring threads read neighbouring entries. Neighbouring threads fill the same
-// pair's, whose step they then read at once.
+// pair's, whose step they then read at once: those of row threadIdx.x % kTokens, at `position`.
 template <class Config>
-__device__ __forceinline__ void MakeTable(const RopeParams& p, int64_t first_token,
+__device__ __forceinline__ void MakeTable(const RopeParams& p, int64_t position,
                                           CosineSine* table) {
   using Traits = RopeTraits<Config>;
   const int columns = p.pairs / Traits::kPairs;
   const int row = static_cast<int>(threadIdx.x) % Traits::kTokens;
-  const int64_t token = first_token + row;
-  if (token >= p.tokens) return;
-  unsigned long long batch, place;
-  p.sequence(static_cast<unsigned long long>(token), &batch, &place);
-  const int64_t position = PositionOf<Config>(p, token, static_cast<int64_t>(place));
   for (int pair = static_cast<int>(threadIdx.x) / Traits::kTokens; pair < p.pairs;
        pair += Config::kGroup) {
     const int slot = pair % Traits::kPairs * columns + pair / Traits::kPairs;
@@ -226,7 +234,10 @@ __global__ void __launch_bounds__(Config::kThreads)
       static_cast<uint8_t*>(p.output) + (static_cast<int64_t>(batch) * p.output_stride[0] +
                                          static_cast<int64_t>(place) * p.output_stride[1]) *
                                             kSize};
-  // The first items are on their way while the turns are made.
+  // The first items are on their way while the turns are made; positions that are read go first.
+  constexpr bool kReadsPositions = !kIsSame<typename Config::Position, void>;
+  int64_t position = 0;
+  if constexpr (kReadsPositions) position = TurnedPosition<Config>(p, first_token);
   const int items = exists ? p.items : 0;
   int item = static_cast<int>(threadIdx.x) % Config::kGroup;
   RopeItem<Config> loaded[Config::kUnroll];
@@ -239,12 +250,10 @@ __global__ void __launch_bounds__(Config::kThreads)
     }
   };
   load();
-  int64_t position = 0;
+  if constexpr (!kReadsPositions) position = TurnedPosition<Config>(p, first_token);
   if constexpr (Config::kTable) {
-    MakeTable<Config>(p, first_token, table);
+    MakeTable<Config>(p, position, table);
     CtaBarrier();
-  } else if (exists) {
-    position = PositionOf<Config>(p, token_index, static_cast<int64_t>(place));
   }
   const TokenTurns<Config> turns = {p, table + row * TableRow(p), position};
   CosineSine turn[Traits::kPairs];
