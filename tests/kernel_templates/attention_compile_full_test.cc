@@ -6,34 +6,15 @@
 #include <set>
 
 #include "kernel_templates/attention/variants.h"
-#include "kernel_templates/embedded.h"
-#include "kernel_templates/recipe.h"
 #include "manifest/edge_cases.h"
 #include "manifest/op_spec.h"
-#include "runtime/compiler.h"
+#include "tests/kernel_templates/compile_fixture.h"
 
 namespace tilewright {
 namespace {
 
-DeviceProfile Device(const std::string& arch, int major, int minor) {
-  DeviceProfile device;
-  device.name = arch;
-  device.arch = arch;
-  device.compute_major = major;
-  device.compute_minor = minor;
-  device.sm_count = 132;
-  device.smem_per_block_bytes = major == 9 || major == 10 ? 232448 : 101376;
-  return device;
-}
-
-class AttentionCompileTest : public testing::Test {
+class AttentionCompileTest : public CompileFixture {
  protected:
-  void SetUp() override {
-    if (const auto version = compiler_->Version(); !version.ok()) {
-      GTEST_SKIP() << version.status().message();
-    }
-  }
-
   // Compiles the variant's default for the call, once an instantiation.
   void Check(std::string_view op, std::string_view variant_name, const CallDesc& call,
              const DeviceProfile& device) {
@@ -41,22 +22,13 @@ class AttentionCompileTest : public testing::Test {
     const Variant& variant = *FindVariant(*recipe, variant_name);
     ASSERT_TRUE(variant.Serves(call, device).ok()) << variant.Serves(call, device);
     for (const KernelSpec& spec : variant.Kernels(call, variant.Default(call, device))) {
-      if (!done_.insert(device.arch + spec.Instantiation()).second) continue;
-      const auto closure = templates_.Closure(spec.template_file);
-      ASSERT_TRUE(closure.ok()) << closure.status();
-      CompileRequest request;
-      request.source = spec.Source();
-      request.headers = *closure;
-      request.name_expression = spec.entry + "<Config>";
-      request.arch = device.arch;
-      const auto kernel = compiler_->Compile(request);
-      ASSERT_TRUE(kernel.ok()) << spec.Instantiation() << kernel.status();
+      const auto kernel = CompileOnce(spec, device.arch);
+      if (!kernel.has_value()) continue;
       for (const std::string& gate : kernel->gates) {
         // The portable kernel may spill a few registers where it widens float8 on its way.
         EXPECT_TRUE(gate.starts_with("spills") && variant_name == "mma")
             << spec.Instantiation() << ": " << gate;
       }
-      EXPECT_GT(kernel->registers, 0);
     }
   }
   void CheckWorkload(std::string_view op, std::string_view label, std::string_view variant,
@@ -69,10 +41,6 @@ class AttentionCompileTest : public testing::Test {
     }
     ADD_FAILURE() << label;
   }
-
-  const std::shared_ptr<Compiler> compiler_ = NvrtcCompiler("");
-  const TemplateSet templates_ = TemplateSet::Builtin();
-  std::set<std::string> done_;
 };
 
 TEST_F(AttentionCompileTest, HopperForward) {

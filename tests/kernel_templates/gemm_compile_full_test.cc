@@ -6,25 +6,12 @@
 #include <memory>
 #include <set>
 
-#include "kernel_templates/embedded.h"
 #include "kernel_templates/gemm/problem.h"
 #include "kernel_templates/gemm/variants.h"
-#include "kernel_templates/recipe.h"
-#include "runtime/compiler.h"
+#include "tests/kernel_templates/compile_fixture.h"
 
 namespace tilewright {
 namespace {
-
-DeviceProfile Device(const std::string& arch, int major, int minor) {
-  DeviceProfile device;
-  device.name = arch;
-  device.arch = arch;
-  device.compute_major = major;
-  device.compute_minor = minor;
-  device.sm_count = 132;
-  device.smem_per_block_bytes = major == 9 || major == 10 ? 232448 : 101376;
-  return device;
-}
 
 CallDesc Call(int64_t m, int64_t n, int64_t k, bool trans_a, bool trans_b, DType dtype) {
   CallDesc call;
@@ -39,14 +26,8 @@ CallDesc Call(int64_t m, int64_t n, int64_t k, bool trans_a, bool trans_b, DType
   return call;
 }
 
-class GemmCompileTest : public testing::Test {
+class GemmCompileTest : public CompileFixture {
  protected:
-  void SetUp() override {
-    if (const auto version = compiler_->Version(); !version.ok()) {
-      GTEST_SKIP() << version.status().message();
-    }
-  }
-
   void Check(std::string_view variant_name, const CallDesc& call, const DeviceProfile& device) {
     Check(*FindVariant(*recipe_, variant_name), call, device);
   }
@@ -54,26 +35,14 @@ class GemmCompileTest : public testing::Test {
   void Check(const Variant& variant, const CallDesc& call, const DeviceProfile& device) {
     ASSERT_TRUE(variant.Serves(call, device).ok()) << variant.Serves(call, device);
     for (const KernelSpec& spec : variant.Kernels(call, variant.Default(call, device))) {
-      if (!done_.insert(device.arch + spec.Instantiation()).second) continue;
-      const auto closure = templates_.Closure(spec.template_file);
-      ASSERT_TRUE(closure.ok()) << closure.status();
-      CompileRequest request;
-      request.source = spec.Source();
-      request.headers = *closure;
-      request.name_expression = spec.entry + "<Config>";
-      request.arch = device.arch;
-      const auto kernel = compiler_->Compile(request);
-      ASSERT_TRUE(kernel.ok()) << spec.Instantiation() << kernel.status();
+      const auto kernel = CompileOnce(spec, device.arch);
+      if (!kernel.has_value()) continue;
       EXPECT_TRUE(kernel->gates.empty()) << spec.Instantiation() << ": " << kernel->gates[0];
       EXPECT_EQ(kernel->spill_bytes, 0) << spec.Instantiation();
-      EXPECT_GT(kernel->registers, 0);
     }
   }
 
-  const std::shared_ptr<Compiler> compiler_ = NvrtcCompiler("");
   const std::unique_ptr<Recipe> recipe_ = MakeBuiltinRecipe("GemmFwdOp");
-  const TemplateSet templates_ = TemplateSet::Builtin();
-  std::set<std::string> done_;
 };
 
 // GemmFwdOp with what an operator to come may ask of the epilogue.

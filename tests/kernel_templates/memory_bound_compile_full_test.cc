@@ -9,7 +9,7 @@
 
 #include "kernel_templates/embedded.h"
 #include "manifest/edge_cases.h"
-#include "runtime/compiler.h"
+#include "tests/kernel_templates/compile_fixture.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -20,27 +20,15 @@ using ::testing::IsEmpty;
 constexpr std::array<std::string_view, 6> kArchitectures = {"sm_80",  "sm_86",   "sm_89",
                                                             "sm_90a", "sm_100a", "sm_120a"};
 
-class CompileTest : public ::testing::Test {
+class CompileTest : public CompileFixture {
  protected:
-  void SetUp() override {
-    compiler_ = NvrtcCompiler();
-    if (!compiler_->Version().ok()) GTEST_SKIP() << compiler_->Version().status();
-  }
   void ExpectCompiles(const KernelSpec& spec, std::string_view arch) {
-    const auto closure = TemplateSet::Builtin().Closure(spec.template_file);
-    ASSERT_TRUE(closure.ok()) << closure.status();
-    CompileRequest request;
-    request.source = spec.Source();
-    request.headers = *closure;
-    request.name_expression = spec.entry + "<Config>";
-    request.arch = std::string(arch);
-    const auto kernel = compiler_->Compile(request);
-    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    const auto kernel = CompileOnce(spec, arch);
+    if (!kernel.has_value()) return;
     EXPECT_THAT(kernel->gates, IsEmpty()) << arch << " " << spec.Instantiation();
     EXPECT_EQ(kernel->spill_bytes, 0) << arch << " " << spec.Instantiation();
     EXPECT_LE(kernel->registers, 128) << arch << " " << spec.Instantiation();
   }
-  std::shared_ptr<Compiler> compiler_;
 };
 
 DeviceProfile ProfileFor(std::string_view arch) {

@@ -5,9 +5,8 @@
 
 #include <set>
 
-#include "kernel_templates/embedded.h"
 #include "manifest/edge_cases.h"
-#include "runtime/compiler.h"
+#include "tests/kernel_templates/compile_fixture.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -15,23 +14,11 @@ namespace {
 
 using ::testing::IsEmpty;
 
-class PoolScanCompileTest : public ::testing::Test {
+class PoolScanCompileTest : public CompileFixture {
  protected:
-  void SetUp() override {
-    compiler_ = NvrtcCompiler();
-    if (!compiler_->Version().ok()) GTEST_SKIP() << compiler_->Version().status();
-  }
   void ExpectCompiles(const KernelSpec& spec, std::string_view arch) {
-    if (!done_.emplace(spec.Source() + spec.entry, arch).second) return;
-    const auto closure = TemplateSet::Builtin().Closure(spec.template_file);
-    ASSERT_TRUE(closure.ok()) << closure.status();
-    CompileRequest request;
-    request.source = spec.Source();
-    request.headers = *closure;
-    request.name_expression = spec.entry + "<Config>";
-    request.arch = std::string(arch);
-    const auto kernel = compiler_->Compile(request);
-    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    const auto kernel = CompileOnce(spec, arch);
+    if (!kernel.has_value()) return;
     EXPECT_THAT(kernel->gates, IsEmpty()) << arch << " " << spec.Instantiation();
     EXPECT_EQ(kernel->spill_bytes, 0) << arch << " " << spec.Instantiation();
   }
@@ -47,8 +34,6 @@ class PoolScanCompileTest : public ::testing::Test {
       }
     }
   }
-  std::shared_ptr<Compiler> compiler_;
-  std::set<std::pair<std::string, std::string>> done_;
 };
 
 bool IsOurs(const OpSpec& op) { return op.family == "pool" || op.family == "scan"; }

@@ -7,35 +7,14 @@
 
 #include "manifest/op_spec.h"
 #include "runtime/conform/cases.h"
-#include "runtime/driver/driver.h"
 #include "runtime/inputs.h"
-#include "runtime/runtime.h"
+#include "tests/runtime/gpu_values_fixture.h"
 
 namespace tilewright {
 namespace {
 
-class InPlaceGpuTest : public ::testing::Test {
+class InPlaceGpuTest : public GpuValuesFixture {
  protected:
-  void SetUp() override {
-    driver_ = SystemDriver();
-    if (absl::Status status = driver_->Init(); !status.ok()) GTEST_SKIP() << status;
-    const auto context = driver_->RetainPrimaryContext(0);
-    ASSERT_TRUE(context.ok()) << context.status();
-    ASSERT_TRUE(driver_->PushContext(*context).ok());
-    stream_ = driver_->CreateStream().value();
-    RuntimeOptions options;
-    options.driver = driver_;
-    auto runtime = Runtime::Open(std::move(options));
-    ASSERT_TRUE(runtime.ok()) << runtime.status();
-    runtime_ = *std::move(runtime);
-  }
-  void TearDown() override {
-    runtime_.reset();
-    if (stream_ != nullptr) {
-      EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
-    }
-  }
-
   // A small dense case in which the two operands are alike.
   static const ConformCase* FindCase(const std::vector<ConformCase>& cases, size_t written,
                                      size_t input) {
@@ -97,10 +76,6 @@ class InPlaceGpuTest : public ::testing::Test {
       }
     }
   }
-
-  std::shared_ptr<Driver> driver_;
-  CudaStream stream_ = nullptr;
-  std::unique_ptr<Runtime> runtime_;
 };
 
 TEST_F(InPlaceGpuTest, GivesWhatAnOutputOfItsOwnGets) {
