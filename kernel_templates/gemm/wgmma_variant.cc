@@ -186,6 +186,15 @@ double UsableSms(const DeviceProfile& device, int64_t ctas) {
   return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
+// Whether tiles are walked in groups of row tiles: not where one tile spans the tokens.
+bool OffersGroups(const GemmProblem& bucketed) { return bucketed.m > 128 || bucketed.batches > 1; }
+
+// The smallest group that holds `row_tiles`, among the space's.
+int64_t LeastGroup(int64_t row_tiles) {
+  return std::max<int64_t>(4,
+                           static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(row_tiles))));
+}
+
 // CTAs that run at once, one wave of them. Each takes 1 KB of shared memory more than it asks for.
 int64_t ResidentCtas(const WgmmaConfig& c, const DeviceProfile& device) {
   constexpr int64_t kSmemPerSm = 228 * 1024;
@@ -277,10 +286,10 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
     Values cols = {DefaultTokens(m)};
     if (const int64_t close = CeilDiv(m, 16) * 16; close < cols[0] && m > 8) cols.push_back(close);
     return {"wgmma",
-            {{"tile_rows", {64, 128}},
+            {{"tile_rows", {64, 128, 192, 256}},
              {"tile_cols", cols},
              {"stages", {4, 6, 8, 9, 10, 12}},
-             {"math_groups", {1, 2}},
+             {"math_groups", {1, 2, 3}},
              {"ping_pong", {0}},
              {"swap", {1}},
              {"split", {1, 2, 3, 4, 5, 6, 7, 8}},
@@ -303,7 +312,7 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
            {"math_groups", {1, 2, 3}},
            {"ping_pong", {0, 1}},
            {"swap", m <= 1024 ? Values{0, 1} : Values{0}},
-           {"split", few ? Values{1, 2, 3, 4} : Values{1}},
+           {"split", few ? Values{1, 2, 3, 4, 5, 6} : Values{1}},
            {"in_flight", {0, 1}},
            {"multicast", {1, 2}},
            {"staging", {1, WgmmaConfig::kWholeTile}},
@@ -328,6 +337,11 @@ absl::Status WgmmaVariant::Legal(const CallDesc& call, const Config& config,
   const int64_t tiles = Tiles(c, WgmmaSides::Of(bucketed, c.swap), bucketed.batches);
   if (c.split > 1 && (c.group != 16 || tiles * c.split > std::max(2 * sms, c.split))) {
     return FailedPrecondition("split = ", c.split, " of ", tiles, " tiles, group = ", c.group);
+  }
+  // Where every row tile is in one group, a larger one is the same.
+  const int64_t row_tiles = CeilDiv(WgmmaSides::Of(bucketed, c.swap).row_extent, c.tile_rows);
+  if (OffersGroups(bucketed) && c.split == 1 && c.group > LeastGroup(row_tiles)) {
+    return FailedPrecondition("group = ", c.group, " of ", row_tiles, " row tiles");
   }
   if (c.split > KTiles(problem)) {
     return FailedPrecondition("split = ", c.split, " of ", KTiles(problem), " k tiles");
@@ -389,7 +403,16 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
 Config WgmmaVariant::Default(const CallDesc& call, const DeviceProfile& device) const {
   GemmProblem problem = read_(call);
   problem.batches = BucketM(problem.batches);
-  return FastestPredicted(*this, call, device, Candidates(problem, std::max(device.sm_count, 1)));
+  std::vector<Config> candidates = Candidates(problem, std::max(device.sm_count, 1));
+  const GemmProblem bucketed = problem.Bucketed();
+  for (Config& candidate : candidates) {
+    WgmmaConfig c = WgmmaConfig::From(candidate, problem);
+    if (!OffersGroups(bucketed) || c.split > 1) continue;
+    const int64_t rows = WgmmaSides::Of(bucketed, c.swap).row_extent;
+    c.group = std::min(c.group, LeastGroup(CeilDiv(rows, c.tile_rows)));
+    candidate = c.ToConfig();
+  }
+  return FastestPredicted(*this, call, device, candidates);
 }
 
 std::vector<KernelSpec> WgmmaVariant::Kernels(const CallDesc& call, const Config& config) const {
