@@ -51,6 +51,10 @@ struct WgmmaGemmParams {
   long long out_batch_stride;  // elements
   int rows;                    // extent of the rows operand, in elements
   int cols;
+  // Where the last tile starts at most: it may do some of the one before it again, with the same
+  // results, as the copy engine is slow at boxes that reach past the end.
+  int last_row, last_col;
+  int loaded_bytes;  // of a stage
   int k_tiles;
   int rows_batch_step;  // 0: all batches share the operand, else 1
   int cols_batch_step;

@@ -54,7 +54,6 @@ struct WgmmaSmem {
       (Config::kMnMajorCols ? (Config::kTileCols + 63) / 64 * 64 : Config::kTileCols) *
       kSwizzleRowBytes;
   static constexpr int kStageBytes = kRowsBytes + (kColsBytes + 1023) / 1024 * 1024;
-  static constexpr int kLoadedBytes = kRowsBytes + kColsBytes;
   static constexpr int kStagingOffset = Config::kStages * kStageBytes;
   static constexpr int kStagingBytes =
       Config::kSplitK ? 0 : Config::kMathGroups * WgmmaTile<Config>::kStagingBytes;
@@ -89,6 +88,7 @@ struct WgmmaSmem {
 // A tile, or a part of its K, that a CTA works on.
 struct WgmmaItem {
   TileCoord tile;
+  int row, col;  // where it starts
   int k_begin, k_end;
   int part;  // index of its partial sums, of all tiles; -1: a whole tile
 };
@@ -118,7 +118,7 @@ struct WgmmaWork {
   }
 
   __device__ __forceinline__ WgmmaItem At(int index) const {
-    WgmmaItem item{{}, 0, params.k_tiles, -1};
+    WgmmaItem item{{}, 0, 0, 0, params.k_tiles, -1};
     int part = rank, parts = 1;
     if constexpr (Config::kSplitK) parts = static_cast<int>(ClusterSize());
     if constexpr (Config::kTailSplit) {
@@ -135,6 +135,8 @@ struct WgmmaWork {
     }
     item.tile = params.walk.At(index);
     if constexpr (Config::kMulticast > 1) item.tile.row = item.tile.row * Config::kMulticast + rank;
+    item.row = Min(item.tile.row * Config::kTileRows, params.last_row);
+    item.col = Min(item.tile.col * Config::kTileCols, params.last_col);
     return item;
   }
 };
@@ -172,15 +174,14 @@ struct WgmmaProducer {
     const int share = Config::kMulticast > 1 ? work.rank : 0;
     for (int index = work.first; index < work.items; index += work.step) {
       const WgmmaItem item = work.At(index);
-      const TileCoord& tile = item.tile;
-      const int rows_batch = tile.batch * params.rows_batch_step;
-      const int cols_batch = tile.batch * params.cols_batch_step;
-      const int row = tile.row * Config::kTileRows;
-      const int col = tile.col * Config::kTileCols + share * kPart;
+      const int rows_batch = item.tile.batch * params.rows_batch_step;
+      const int cols_batch = item.tile.batch * params.cols_batch_step;
+      const int row = item.row;
+      const int col = item.col + share * kPart;
       for (int k = item.k_begin; k < item.k_end; ++k, pipe.Advance()) {
         BarrierWait(smem.Empty(pipe.stage), pipe.parity ^ 1);
         Barrier* full = smem.Full(pipe.stage);
-        BarrierArriveExpect(full, Smem::kLoadedBytes);
+        BarrierArriveExpect(full, params.loaded_bytes);
         Load<Config::kMnMajorRows, Config::kTileRows, false>(
             smem.Rows(pipe.stage), &params.rows_map, full, row, k * kWgmmaTileK, rows_batch,
             params.stream_rows);
@@ -283,8 +284,8 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
   const int begin = work.first + (Config::kPingPong ? group * work.step : 0);
   for (int index = begin; index < work.items; index += turns * work.step) {
     const WgmmaItem item = work.At(index);
-    const int row = item.tile.row * Config::kTileRows + row_in_tile;
-    const int col = item.tile.col * Config::kTileCols;
+    const int row = item.row + row_in_tile;
+    const int col = item.col;
     float acc[Tile::kBlocks][Tile::kCols / 2];
     if (Config::kPingPong) PingPongTurn::Await(group);
     WgmmaMainloop<Config>::Run(acc, smem, pipe, item.k_end - item.k_begin,

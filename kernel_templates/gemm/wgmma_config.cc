@@ -61,6 +61,10 @@ int64_t WgmmaConfig::math_registers() const {
   return math_groups == 1 ? 0 : math_groups == 2 ? 232 : 160;
 }
 
+int64_t WgmmaConfig::LoadedBytes(int64_t box_rows, int64_t box_cols) const {
+  return (box_rows + (mn_major_cols ? RoundUp(box_cols, 64) : box_cols)) * kRowBytes;
+}
+
 int64_t WgmmaConfig::StageBytes() const {
   const int64_t cols = mn_major_cols ? RoundUp(tile_cols, 64) : tile_cols;
   return tile_rows * kRowBytes + RoundUp(cols * kRowBytes, 1024);

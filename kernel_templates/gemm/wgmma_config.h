@@ -58,6 +58,9 @@ struct WgmmaConfig {
   int64_t producer_registers() const;
   int64_t math_registers() const;
 
+  // What a stage's loads bring, of boxes of so many rows; of an MN-major operand whole blocks
+  // of 64.
+  int64_t LoadedBytes(int64_t box_rows, int64_t box_cols) const;
   // As the kernel lays it out.
   int64_t StageBytes() const;
   int64_t SmemBytes() const;

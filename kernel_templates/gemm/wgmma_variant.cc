@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "kernel_templates/gemm/params.cuh"
@@ -58,16 +59,20 @@ int64_t Stages(int64_t bytes, int64_t cols) {
   return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, 12);
 }
 
-// Columns of an untuned tile that spans m tokens: few sizes.
+// Columns of an untuned tile that spans m tokens: few sizes. No more tokens are loaded than there
+// are.
 int64_t DefaultTokens(int64_t m) {
-  return m <= 8 ? 8 : std::max<int64_t>(32, std::bit_ceil(static_cast<uint64_t>(m)));
+  return m <= 8
+             ? 8
+             : std::max<int64_t>(32, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(m))));
 }
 
-// A tile with the weights on wgmma's rows, one math group and `tokens` columns.
-WgmmaConfig Swapped(const GemmProblem& problem, int64_t tokens) {
-  WgmmaConfig config{.tile_rows = 64, .tile_cols = tokens, .math_groups = 1, .swap = true};
+// A tile with `rows` weights on wgmma's rows, 64 of each math group, and `tokens` columns.
+WgmmaConfig Swapped(const GemmProblem& problem, int64_t rows, int64_t tokens) {
+  WgmmaConfig config{
+      .tile_rows = rows, .tile_cols = tokens, .math_groups = rows / 64, .swap = true};
   config.mn_major_cols = problem.AccessA() == OperandAccess::kMnMajor;
-  config.stages = Stages(config.StageBytes(), tokens);
+  config.stages = Stages(config.StageBytes(), rows == 64 ? tokens : 128);
   config.group = 16;
   return config;
 }
@@ -89,15 +94,19 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   std::vector<Config> candidates;
   const int64_t m = BucketM(problem.m);
   if (m <= 128) {
-    // One tile spans the tokens.
-    WgmmaConfig config = Swapped(problem, DefaultTokens(m));
-    for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
-      candidates.push_back(config.ToConfig());
+    // One tile spans the tokens. If these are many, twice the weights beside them are loaded into
+    // fewer SMs.
+    for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
+      WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
+      for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
+        candidates.push_back(config.ToConfig());
+      }
     }
     if (problem.batches == 1) return candidates;
   }
   constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
-  const WgmmaConfig narrow = Swapped(problem, 128);
+  WgmmaConfig narrow = Swapped(problem, 64, 128);
+  narrow.group = 4;
   const WgmmaConfig square{
       .tile_rows = 128, .tile_cols = 128, .stages = 6, .in_flight = 0, .group = 16};
   // For short products of few rows: one tile's epilogue hides behind another's few steps.
@@ -120,17 +129,23 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .group = 16};
   const WgmmaConfig high{
       .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
-  const WgmmaConfig wide{.tile_rows = 128,
-                         .tile_cols = 256,
-                         .stages = 3,
-                         .in_flight = 0,
-                         .multicast = 2,
-                         .staging = kWhole,
-                         .group = 16};
-  for (const WgmmaConfig& config :
-       {narrow, square, even, medium, PrefersTall(problem, sms) ? tall : pair, large, high}) {
+  const WgmmaConfig wide{.tile_rows = 128, .tile_cols = 256, .stages = 4, .in_flight = 0};
+  // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
+  const WgmmaConfig slim{
+      .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
+  const WgmmaConfig third{
+      .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig broad{.tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0};
+  for (const WgmmaConfig& config : {narrow, slim, square, even, broad, high}) {
     candidates.push_back(config.ToConfig());
   }
+  // Not all large tiles for every n: a problem's buckets would take too many kernels.
+  for (const WgmmaConfig& config : PrefersTall(problem, sms)
+                                       ? std::vector<WgmmaConfig>{tall}
+                                       : std::vector<WgmmaConfig>{medium, pair, large}) {
+    candidates.push_back(config.ToConfig());
+  }
+  if (m == 192 || m == 384) candidates.push_back(third.ToConfig());
   // A whole tile's bias beside 128 sums does not fit into the registers.
   const GemmEpilogue& epilogue = problem.epilogue;
   if (epilogue.bias == GemmEpilogue::Bias::kNone ||
@@ -173,6 +188,7 @@ double Efficiency(const WgmmaConfig& c) {
                       : c.tile_cols >= 128 ? 0.91
                                            : 0.72;
   const bool alone = c.math_groups == 1 || c.ping_pong;
+  if (c.math_groups == 1 && c.tile_rows > 64) return 0.95 * (c.in_flight > 0 ? tile : 0.8 * tile);
   const double covered = c.in_flight > 0 ? (alone ? 1.0 : 0.96) : (alone ? 0.8 : 1.0);
   return tile * covered;
 }
@@ -182,7 +198,7 @@ double Efficiency(const WgmmaConfig& c) {
 double UsableSms(const DeviceProfile& device, int64_t ctas) {
   const int64_t sms = std::max<int64_t>(device.sm_count, 1);
   if (ctas <= 2) return static_cast<double>(sms);
-  const int64_t groups = CeilDiv(sms, 18);
+  const int64_t groups = CeilDiv(sms, 18) - (ctas == 8 ? 1 : 0);  // not all hold two of eight
   return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
@@ -233,7 +249,22 @@ double ExposedUs(const WgmmaConfig& c, double waves) {
 double TailUs(const WgmmaConfig& c, const TailSplit& tail, int64_t tiles) {
   if (tail.parts == 1) return 0.0;
   const auto parts = static_cast<double>((tiles - tail.first) * tail.parts);
-  return 2.0 + parts * static_cast<double>(c.tile_rows * c.tile_cols) * 8 / 6e6;
+  return 4.0 + parts * static_cast<double>(c.tile_rows * c.tile_cols) * 8 / 6e6;
+}
+
+// Where the last tile of a side starts so that its box stays inside (see WgmmaGemmParams), or,
+// where it may not, the largest number. What is contiguous, in memory or in the output, keeps its
+// alignment. The parts of a tail's tile are summed in another order than a whole tile.
+int64_t LastStart(const WgmmaConfig& c, int64_t extent, int64_t tile, bool mn_major, bool is_m) {
+  const int64_t last = extent - tile;
+  const bool aligned = last % 8 == 0 || (is_m && !mn_major);
+  return last >= 0 && aligned && !c.tail ? last : std::numeric_limits<int32_t>::max();
+}
+
+// Rows of an operand's box: no more than there are, where one tile spans them. What else is in the
+// tile's shared memory then reaches only results that are not stored.
+int64_t BoxRows(const WgmmaConfig& c, int64_t extent, int64_t tile, bool mn_major) {
+  return mn_major || c.multicast > 1 ? tile : std::min(extent, tile);
 }
 
 // Gives the first launch's partial sums, of `parts` tiles, room in the workspace, and adds the
@@ -389,7 +420,9 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
   const double sm_us = waves * k_steps * step_bytes / kSmBytesPerUs * slower;
   const double shared_bytes = (rows + cols / static_cast<double>(c.multicast)) * 64 * 2;
   const double l2_us = ctas * k_steps * shared_bytes / kL2BytesPerUs;
-  const double dram_us = 2 * batches * (m * k + n * k + m * n) / BandwidthBytesPerUs(device);
+  // What several SMs read at once is in part fetched anew.
+  const double dram_us = 2 * batches * (m * k + n * k + m * n) / BandwidthBytesPerUs(device) *
+                         (1 + 0.3 * (1 - from_dram));
   const double smem_bytes = static_cast<double>(c.SmemBytes()) + 1024;
   const double resident = std::max(1.0, std::min(waves, std::floor(228 * 1024 / smem_bytes)));
   const double ring = static_cast<double>(c.stages) * step_bytes;
@@ -459,6 +492,13 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
   params.out_batch_stride = problem.d.batch_stride;
   params.rows = static_cast<int>(sides.row_extent);
   params.cols = static_cast<int>(sides.col_extent);
+  params.last_row =
+      static_cast<int>(LastStart(c, sides.row_extent, c.tile_rows, c.mn_major_rows, !c.swap));
+  params.last_col =
+      static_cast<int>(LastStart(c, sides.col_extent, c.tile_cols, c.mn_major_cols, c.swap));
+  const int64_t box_rows = BoxRows(c, sides.row_extent, c.tile_rows, c.mn_major_rows);
+  const int64_t box_cols = BoxRows(c, sides.col_extent, c.tile_cols, c.mn_major_cols);
+  params.loaded_bytes = static_cast<int>(c.LoadedBytes(box_rows, box_cols));
   params.k_tiles = static_cast<int>(KTiles(problem));
   params.rows_batch_step = sides.rows->batch_stride == 0 ? 0 : 1;
   params.cols_batch_step = sides.cols->batch_stride == 0 ? 0 : 1;
@@ -492,10 +532,9 @@ absl::StatusOr<BoundCall> WgmmaVariant::Bind(const CallDesc& call, const Config&
       {offsetof(WgmmaGemmParams, out), static_cast<int8_t>(problem.d.operand), 0});
   AddBiasPointer(problem, offsetof(WgmmaGemmParams, bias), launch);
   launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, rows_map), problem, *sides.rows,
-                                        sides.row_extent, c.mn_major_rows, c.tile_rows));
+                                        sides.row_extent, c.mn_major_rows, box_rows));
   launch.tensor_maps.push_back(InputMap(offsetof(WgmmaGemmParams, cols_map), problem, *sides.cols,
-                                        sides.col_extent, c.mn_major_cols,
-                                        c.tile_cols / c.multicast));
+                                        sides.col_extent, c.mn_major_cols, box_cols / c.multicast));
   launch.tensor_maps.push_back(Map(offsetof(WgmmaGemmParams, out_map), problem.d,
                                    problem.epilogue.out_dtype, problem.n, problem.m,
                                    problem.batches, problem.d.outer_stride, 128 / c.out_bytes,
