@@ -40,6 +40,8 @@ TensorMapSlot Map(size_t offset, const GemmOperand& operand, DType dtype, int64_
   slot.strides_bytes = {static_cast<uint64_t>(outer_stride * bytes),
                         static_cast<uint64_t>(batch_stride * bytes)};
   slot.box = {static_cast<uint32_t>(box_inner), static_cast<uint32_t>(box_outer), 1};
+  // Lines that start off a multiple of 128 bytes: 256 would bring more of the neighbours.
+  if (outer_stride * bytes % 128 != 0) slot.l2_promotion_bytes_log2 = 7;
   return slot;
 }
 
@@ -135,6 +137,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
       .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
   const WgmmaConfig third{
       .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 6, .in_flight = 0};
   const WgmmaConfig broad{.tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0};
   for (const WgmmaConfig& config : {narrow, slim, square, even, broad, high}) {
     candidates.push_back(config.ToConfig());
@@ -146,6 +149,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
     candidates.push_back(config.ToConfig());
   }
   if (m == 192 || m == 384) candidates.push_back(third.ToConfig());
+  if (m <= 512) candidates.push_back(close.ToConfig());
   // A whole tile's bias beside 128 sums does not fit into the registers.
   const GemmEpilogue& epilogue = problem.epilogue;
   if (epilogue.bias == GemmEpilogue::Bias::kNone ||
@@ -240,7 +244,7 @@ double ExposedUs(const WgmmaConfig& c, double waves) {
   const double shown = behind_next ? 0.2 : c.staging_chunks() == c.chunks() ? 0.6 : 0.7;
   const double epilogue_us = waves * tile_bytes / 73e3 * shown;
   const double reduce_us =
-      c.split > 1 ? 0.9 + 0.3 * static_cast<double>(c.split) + tile_bytes * 2 / 25e3 : 0.0;
+      c.split > 1 ? 0.9 + 0.3 * static_cast<double>(c.split) + tile_bytes * 2 / 28e3 : 0.0;
   const double cluster_us = c.multicast > 1 ? 1.0 : 0.0;
   return kLaunchUs + cluster_us + epilogue_us + reduce_us;
 }
@@ -332,6 +336,7 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
              {"tail", {0, 1}}}};
   }
   Values cols = {64, 128, 160, 176, 192, 256};
+  if (m <= 512) cols.insert(cols.begin() + 1, {96, 112});
   if (m <= 128 && DefaultTokens(m) < 64) cols.insert(cols.begin(), DefaultTokens(m));
   const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
   if (balanced != 256 && balanced != 160) cols.push_back(balanced);
