@@ -34,6 +34,9 @@ absl::Status GemvVariant::Serves(const CallDesc& call, const DeviceProfile& devi
   if (problem.AccessA() != OperandAccess::kKMajor || problem.AccessB() != OperandAccess::kKMajor) {
     return FailedPrecondition("needs a and b contiguous along K and 16-byte aligned");
   }
+  if (device.arch == "sm_90a" && problem.OutputPieces() && problem.k > 0 && problem.m > 8) {
+    return FailedPrecondition("leaves more than 8 rows to wgmma, got ", problem.m);
+  }
   if (device.arch == "sm_90a" && problem.OutputPieces() && problem.k > 0 &&
       problem.n * BucketM(problem.batches) > kManyWeights / problem.k) {
     return FailedPrecondition("leaves ", problem.n, " x ", problem.k, " weights to wgmma");

@@ -61,6 +61,13 @@ int64_t Stages(int64_t bytes, int64_t cols) {
   return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, 12);
 }
 
+// Whether dense rows of the operands start off a multiple of 128 bytes.
+bool OddPitch(const GemmProblem& problem) {
+  const bool k_major =
+      problem.AccessA() == OperandAccess::kKMajor || problem.AccessB() == OperandAccess::kKMajor;
+  return k_major && problem.k % 64 != 0;
+}
+
 // Columns of an untuned tile that spans m tokens: few sizes. No more tokens are loaded than there
 // are.
 int64_t DefaultTokens(int64_t m) {
@@ -131,7 +138,18 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .group = 16};
   const WgmmaConfig high{
       .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
-  const WgmmaConfig wide{.tile_rows = 128, .tile_cols = 256, .stages = 4, .in_flight = 0};
+  // Two tiles that share their columns pay where these are many.
+  const bool many = m >= 2048 && problem.n >= 2048 && (problem.batches > 1 || problem.k >= 4096);
+  const bool is_tall = PrefersTall(problem, sms);
+  const bool odd = OddPitch(problem);
+  const bool share = odd || (many && !is_tall);
+  const WgmmaConfig wide{.tile_rows = 128,
+                         .tile_cols = 256,
+                         .stages = share ? 3 : 4,
+                         .in_flight = 0,
+                         .multicast = share ? 2 : 1,
+                         .staging = share ? kWhole : 1,
+                         .group = share ? 16 : 8};
   // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
   const WgmmaConfig slim{
       .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
@@ -139,17 +157,30 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
       .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
   const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 6, .in_flight = 0};
   const WgmmaConfig broad{.tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0};
-  for (const WgmmaConfig& config : {narrow, slim, square, even, broad, high}) {
-    candidates.push_back(config.ToConfig());
+  // Not all large tiles for every n: a problem's buckets would take too many kernels. Odd rows
+  // leave only those that share loads, and small ones.
+  WgmmaConfig shared = large;
+  shared.stages = 3;
+  shared.multicast = 2;
+  std::vector<WgmmaConfig> offered = {narrow, slim, square};
+  const auto offer = [&](std::initializer_list<WgmmaConfig> more) {
+    offered.insert(offered.end(), more);
+  };
+  if (odd) {
+    offer({shared});
+  } else if (is_tall) {
+    offer({broad, high, tall, large});
+  } else {
+    offer({even, broad, high, medium, pair, large});
   }
-  // Not all large tiles for every n: a problem's buckets would take too many kernels.
-  for (const WgmmaConfig& config : PrefersTall(problem, sms)
-                                       ? std::vector<WgmmaConfig>{tall}
-                                       : std::vector<WgmmaConfig>{medium, pair, large}) {
-    candidates.push_back(config.ToConfig());
+  if (m == 192 || m == 384) offer({third});
+  if (m <= 512) offer({close});
+  for (const WgmmaConfig& config : offered) candidates.push_back(config.ToConfig());
+  if (problem.n < 128 && problem.n % 64 != 0) {
+    WgmmaConfig thin = tiny;
+    thin.tile_cols = CeilDiv(problem.n, 16) * 16;
+    candidates.push_back(thin.ToConfig());
   }
-  if (m == 192 || m == 384) candidates.push_back(third.ToConfig());
-  if (m <= 512) candidates.push_back(close.ToConfig());
   // A whole tile's bias beside 128 sums does not fit into the registers.
   const GemmEpilogue& epilogue = problem.epilogue;
   if (epilogue.bias == GemmEpilogue::Bias::kNone ||
@@ -188,6 +219,7 @@ int64_t BalancedCols(const GemmProblem& problem, int64_t sms) {
 // share a tile cover each other's waits; one that is alone needs its next product in flight.
 double Efficiency(const WgmmaConfig& c) {
   const double tile = c.math_groups == 3   ? 0.95
+                      : c.tile_cols == 224 ? 0.915
                       : c.tile_cols >= 160 ? 0.93
                       : c.tile_cols >= 128 ? 0.91
                                            : 0.72;
@@ -202,7 +234,7 @@ double Efficiency(const WgmmaConfig& c) {
 double UsableSms(const DeviceProfile& device, int64_t ctas) {
   const int64_t sms = std::max<int64_t>(device.sm_count, 1);
   if (ctas <= 2) return static_cast<double>(sms);
-  const int64_t groups = CeilDiv(sms, 18) - (ctas == 8 ? 1 : 0);  // not all hold two of eight
+  const int64_t groups = CeilDiv(sms, 18) - (ctas >= 5 ? 1 : 0);  // not all hold two of eight
   return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
@@ -337,6 +369,7 @@ TuningSpace WgmmaVariant::Space(const CallDesc& call, const DeviceProfile& devic
   }
   Values cols = {64, 128, 160, 176, 192, 256};
   if (m <= 512) cols.insert(cols.begin() + 1, {96, 112});
+  if (problem.n < 128 && problem.n % 64 != 0) cols.push_back(CeilDiv(problem.n, 16) * 16);
   if (m <= 128 && DefaultTokens(m) < 64) cols.insert(cols.begin(), DefaultTokens(m));
   const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
   if (balanced != 256 && balanced != 160) cols.push_back(balanced);
@@ -421,7 +454,9 @@ double WgmmaVariant::PredictUs(const CallDesc& call, const Config& config,
                k = static_cast<double>(problem.k), batches = static_cast<double>(problem.batches);
   const double from_dram =
       std::min(1.0, 2 * batches * (m * k + n * k) / (ctas * k_steps * step_bytes));
-  const double slower = (1 + 0.35 * from_dram) * (c.multicast > 1 ? 1.13 : 1.0);
+  // Rows off a multiple of 128 bytes take an eighth more lines, and many more requests.
+  const double odd = OddPitch(problem) ? (c.multicast > 1 ? 1.2 : 1.5) : 1.0;
+  const double slower = (1 + 0.35 * from_dram) * (c.multicast > 1 ? 1.13 : 1.0) * odd;
   const double sm_us = waves * k_steps * step_bytes / kSmBytesPerUs * slower;
   const double shared_bytes = (rows + cols / static_cast<double>(c.multicast)) * 64 * 2;
   const double l2_us = ctas * k_steps * shared_bytes / kL2BytesPerUs;
