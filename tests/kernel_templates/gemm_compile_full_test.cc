@@ -117,7 +117,7 @@ TEST_F(GemmCompileTest, HopperDefaults) {
   for (int layout = 0; layout < 4; ++layout) {
     Check("wgmma", Call(4096, 4096, 4096, layout & 1, layout & 2, DType::kFloat16), h200);
   }
-  for (int64_t m : {1, 8, 16}) {
+  for (int64_t m : {1, 4, 8}) {
     Check("gemv", Call(m, 1024, 4096, false, true, DType::kBFloat16), h200);
   }
 }
