@@ -20,6 +20,9 @@ struct RefScalar {
   // Where `f` is a sum whose terms may cancel: the sum of their magnitudes, which the rounding of a
   // float32 accumulation is in proportion to. Else 0.
   double magnitude = 0;
+  // What the definition lets a result differ by besides the rounding to its dtype: where inner
+  // values may be rounded to a narrow format.
+  double slack = 0;
   // The definition rounds on the way (exponentials): integers in give no exact integers out.
   bool inexact = false;
 };

@@ -20,13 +20,15 @@ class AttentionRecipe : public Recipe {
 // Many queries a sequence.
 class ForwardRecipe : public AttentionRecipe {
  public:
-  explicit ForwardRecipe(AttentionReader read) : AttentionRecipe(read), wgmma_(read), mma_(read) {}
+  explicit ForwardRecipe(AttentionReader read)
+      : AttentionRecipe(read), float8_(read), wgmma_(read), mma_(read) {}
   std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
+  const Float8AttentionVariant float8_;
   const WgmmaAttentionVariant wgmma_;
   const MmaAttentionVariant mma_;
-  const std::array<const Variant*, 2> variants_ = {&wgmma_, &mma_};
+  const std::array<const Variant*, 3> variants_ = {&float8_, &wgmma_, &mma_};
 };
 
 // Few queries a sequence.

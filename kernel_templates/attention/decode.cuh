@@ -3,7 +3,8 @@
 // A CTA takes one chunk of one sequence's keys for the (at most 16) query rows that share a key
 // head: queries x heads of a group. Each warp streams its own 16-token tiles through a private
 // cp.async ring, without a CTA barrier, and keeps its own softmax; the warps' results are merged at
-// the end, and those of the chunks by CombineAttentionKernel.
+// the end, and those of the chunks by CombineAttentionKernel or, where a cluster has all chunks of
+// a sequence, by its CTAs.
 #ifndef TILEWRIGHT_ATTENTION_DECODE_CUH_
 #define TILEWRIGHT_ATTENTION_DECODE_CUH_
 
@@ -13,6 +14,7 @@
 #include "device/cluster.cuh"
 #include "device/cp_async.cuh"
 #include "device/mma16.cuh"
+#include "device/prefetch.cuh"
 #include "device/warp.cuh"
 
 namespace tilewright {
@@ -30,6 +32,9 @@ struct DecodeTile {
   static constexpr int kResultBytes = kRows * (kPitch + 2) * 4;
   static_assert(kResultBytes <= kWarpBytes);
   static constexpr int kThreads = 32 * Config::kWarps;
+  // With clusters, behind the rings: the CTA's result for the others, and its logarithms.
+  static constexpr int kPartOffset = Config::kWarps * kWarpBytes;
+  static constexpr int kLogSumOffset = kPartOffset + kRows * Config::kValueDim * 4;
 };
 
 template <class Config>
@@ -55,6 +60,11 @@ struct Decode {
     rest = blockIdx.x / p.chunks;
     p.by_heads(rest, &rest, &head);
     p.by_tiles(rest, &batch, &tile);
+    if (Config::kPaged && chunk * p.chunk < p.kv_len) {  // on its way while the length is
+      unsigned page, slot;
+      p.page(chunk * p.chunk, &page, &slot);
+      PrefetchL2(p.table + batch * p.table_batch + page * p.table_page);
+    }
     Decode d{p,
              Seq::Of(p, static_cast<int>(batch)),
              static_cast<int>(chunk),
@@ -227,7 +237,7 @@ struct Decode {
   }
 
   // Merges the warps' results of each row; 16 threads share a row.
-  __device__ __forceinline__ void Merge(const unsigned char* smem) const {
+  __device__ __forceinline__ void Merge(unsigned char* smem) const {
     const auto result = [&](int warp) {
       return reinterpret_cast<const float*>(smem + warp * Tile::kWarpBytes);
     };
@@ -257,10 +267,21 @@ struct Decode {
           value.x = Fma(part.x, weight[warp], value.x);
           value.y = Fma(part.y, weight[warp], value.y);
         }
-        Store(place, column, value.x * factor, value.y * factor);
+        value = {value.x * factor, value.y * factor};
+        if constexpr (Config::kCluster > 1) {
+          float* part = reinterpret_cast<float*>(smem + Tile::kPartOffset);
+          *reinterpret_cast<float2*>(part + row * Config::kValueDim + column) = value;
+        } else {
+          Store(place, column, value.x, value.y);
+        }
       }
       if (p.chunks > 1 && threadIdx.x % 16 == 0) {
-        p.partial_lse[PartialRow(place)] = sum > 0.0f ? base + Log2Approx(sum) : kMinusInfinity;
+        const float log_sum = sum > 0.0f ? base + Log2Approx(sum) : kMinusInfinity;
+        if constexpr (Config::kCluster > 1) {
+          reinterpret_cast<float*>(smem + Tile::kLogSumOffset)[row] = log_sum;
+        } else {
+          p.partial_lse[PartialRow(place)] = log_sum;
+        }
       }
     }
   }
@@ -270,7 +291,7 @@ struct Decode {
     return (row * p.q_len + place.query) * p.heads + place.head;
   }
   __device__ __forceinline__ void Store(Place place, int column, float left, float right) const {
-    if (p.chunks > 1) {
+    if (Config::kCluster == 1 && p.chunks > 1) {
       float* to = p.partial_o + PartialRow(place) * p.value_dim + column;
       *reinterpret_cast<float2*>(to) = {left, right};
       return;
@@ -282,6 +303,48 @@ struct Decode {
     to[0] = static_cast<uint16_t>(bits & 0xFFFF);
     to[p.o_strides.dim] = static_cast<uint16_t>(bits >> 16);
   }
+
+#if __CUDA_ARCH__ >= 900
+  // Sums the results of the cluster's CTAs, each thread of them four columns of a row at a time.
+  __device__ __forceinline__ void MergeCluster(const unsigned char* smem) const {
+    constexpr int kPieces = Config::kValueDim / 4;
+    const uint32_t part = SharedAddress(smem + Tile::kPartOffset);
+    const uint32_t log_sums = SharedAddress(smem + Tile::kLogSumOffset);
+    const int total = Min(Tile::kRows, rows - first_row) * kPieces;
+    const int first = static_cast<int>(ClusterRank()) * Tile::kThreads + threadIdx.x;
+    for (int i = first; i < total; i += Config::kCluster * Tile::kThreads) {
+      const int row = i / kPieces;
+      const int column = i % kPieces * 4;
+      if (column >= p.value_dim) continue;
+      float log_sum[Config::kCluster];
+      float value[Config::kCluster][4];
+      float highest = kMinusInfinity;
+#pragma unroll
+      for (int rank = 0; rank < Config::kCluster; ++rank) {
+        log_sum[rank] = BitsToFloat(LoadCluster(MapToRank(log_sums + row * 4, rank)));
+        LoadClusterFloat4(value[rank], MapToRank(part + i * 16, rank));
+      }
+#pragma unroll
+      for (int rank = 0; rank < Config::kCluster; ++rank) {
+        highest = MaxNumber(highest, log_sum[rank]);
+      }
+      const float base = highest == kMinusInfinity ? 0.0f : highest;
+      float sum = 0.0f;
+      float result[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+      for (int rank = 0; rank < Config::kCluster; ++rank) {
+        const float weight = Exp2(log_sum[rank] - base);
+        sum += weight;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) result[j] = Fma(value[rank][j], weight, result[j]);
+      }
+      const float factor = sum > 0.0f ? Rcp(sum) : 0.0f;
+      const Place place = At(row);
+      Store(place, column, result[0] * factor, result[1] * factor);
+      Store(place, column + 2, result[2] * factor, result[3] * factor);
+    }
+  }
+#endif
 };
 
 template <class Config>
@@ -292,7 +355,9 @@ __global__ __launch_bounds__(32 * Config::kWarps) void DecodeAttentionKernel(
   extern __shared__ __align__(1024) unsigned char smem_bytes[];
   LaunchDependentGrids();
   const auto decode = Decode<Config>::Of(params);
-  if (decode.begin >= decode.end && decode.chunk > 0) return;  // CombineAttentionKernel knows
+  if constexpr (Config::kCluster == 1) {
+    if (decode.begin >= decode.end && decode.chunk > 0) return;  // CombineAttentionKernel knows
+  }
   unsigned char* const mine = smem_bytes + threadIdx.x / 32 * Tile::kWarpBytes;
   float o[Decode<Config>::kValueTiles][4] = {};
   SoftmaxState state;
@@ -300,6 +365,15 @@ __global__ __launch_bounds__(32 * Config::kWarps) void DecodeAttentionKernel(
   decode.Leave(o, state, reinterpret_cast<float*>(mine));
   CtaBarrier();
   decode.Merge(smem_bytes);
+#if __CUDA_ARCH__ >= 900
+  if constexpr (Config::kCluster > 1) {
+    ClusterSync();
+    decode.MergeCluster(smem_bytes);
+    ClusterSyncRelaxed();  // nobody leaves while others read its result
+  }
+#else
+  static_assert(Config::kCluster == 1);
+#endif
 }
 
 }  // namespace tilewright

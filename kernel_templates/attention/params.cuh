@@ -97,6 +97,18 @@ struct WidenParams {
   long long pieces;
 };
 
+// TransposeKernel: float8 values of `kv_starts`' sequences into [head][dimension][column].
+struct TransposeParams {
+  const void* from;
+  void* to;
+  const int* kv_starts;
+  RowStrides strides;
+  long long kv_starts_stride;
+  long long columns;  // of keys, a multiple of 128
+  int batches;
+  int value_dim;  // a multiple of 16
+};
+
 // The order in which the wgmma kernel's persistent CTAs take row tiles: head by head, so that CTAs
 // that run together share keys in L2; within a head the last rows, which see most, first.
 struct AttentionWalk {

@@ -8,6 +8,19 @@
 
 namespace tilewright {
 
+// Transposed float8 values (transpose.cuh): keys in groups, the first of each sequence starting one
+// of its own.
+inline constexpr int kTransposedGroup = 32;
+// The group that a sequence starts, its first key being row `kv_start`.
+__device__ __forceinline__ int TransposedGroup(int kv_start, int batch) {
+  return (kv_start + kTransposedGroup - 1) / kTransposedGroup + batch;
+}
+// The key at `place` of a group: how scores of 32 keys lie in the registers of a thread, read as
+// the row operand of a matrix product. Bits of the place: half, thread (2), tile, neighbour.
+__device__ constexpr int TransposedKey(int place) {
+  return (place >> 4) * 16 + (place >> 1 & 1) * 8 + (place >> 2 & 3) * 2 + (place & 1);
+}
+
 // Config: kRagged (rows of all sequences follow each other, from q_starts and, unless kPaged,
 // kv_starts on), kPaged (keys and values through a page table), kKvLengths (their number is read
 // from kv_lengths), kKvLengthGrows (and the queries are appended to them).
@@ -47,6 +60,10 @@ struct Sequence {
   __device__ __forceinline__ int64_t QueryOffset(const RowStrides& strides, int query,
                                                  int head) const {
     return batch * strides.batch + (q_row + query) * strides.row + head * strides.head;
+  }
+  // The column of the first key among transposed values.
+  __device__ __forceinline__ int TransposedColumn() const {
+    return TransposedGroup(static_cast<int>(kv_row), batch) * kTransposedGroup;
   }
   // The row of a token among the rows of k and v.
   __device__ __forceinline__ int64_t KeyRow(int token) const {

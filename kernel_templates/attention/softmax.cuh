@@ -69,9 +69,9 @@ struct SoftmaxState {
   float max[2] = {kMinusInfinity, kMinusInfinity};  // of unscaled scores
   float sum[2] = {0.0f, 0.0f};
 
-  // Replaces scores by their exponentials and returns in `rescale` what earlier results have to be
-  // multiplied by.
-  template <int kTiles>
+  // Replaces scores by their exponentials times 2^kShift and returns in `rescale` what earlier
+  // results have to be multiplied by.
+  template <int kShift = 0, int kTiles>
   __device__ __forceinline__ void Update(float (&s)[kTiles][4], float scale, float (&rescale)[2]) {
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
@@ -86,13 +86,14 @@ struct SoftmaxState {
       const float base = highest == kMinusInfinity ? 0.0f : highest * scale;
       rescale[row] = Exp2(Fma(max[row], scale, -base));
       max[row] = highest;
+      const float shifted = kShift - base;
       float total = 0.0f;
 #pragma unroll
       for (int tile = 0; tile < kTiles; ++tile) {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           float& value = s[tile][row * 2 + i];
-          value = Exp2(Fma(value, scale, -base));
+          value = Exp2(Fma(value, scale, shifted));
           total += value;
         }
       }
@@ -117,6 +118,11 @@ struct SoftmaxState {
     return sum[row] > 0.0f ? Fma(max[row], scale, Log2Approx(sum[row])) : kMinusInfinity;
   }
 };
+
+// Float8 weights are 2^8 times as large, for the exponents that they would not use else; sums grow
+// with them.
+template <class Element>
+inline constexpr int kWeightShift = kIsSame<Element, fp8_e4m3> ? 8 : 0;
 
 // Rounded weights of 16 keys as the row operand of a matrix product.
 template <class Element>

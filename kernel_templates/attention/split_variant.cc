@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -14,6 +15,7 @@ namespace {
 constexpr int64_t kRows = 16;  // of a CTA
 constexpr int64_t kTokens = 16;
 constexpr int64_t kMaxChunks = 512;
+constexpr int64_t kMaxCluster = 8;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -22,8 +24,14 @@ int64_t StageBytes(const AttentionProblem& problem) {
          128;
 }
 
+// What a CTA leaves for the others of its cluster.
+int64_t PartBytes(const AttentionProblem& problem) {
+  return kRows * (problem.padded_value_dim() + 1) * 4;
+}
+
 int64_t SmemBytes(const AttentionProblem& problem, const Config& config) {
-  return config.Get("warps") * config.Get("stages") * StageBytes(problem);
+  return config.Get("warps") * config.Get("stages") * StageBytes(problem) +
+         (config.Get("cluster") != 0 ? PartBytes(problem) : 0);
 }
 
 int64_t RowTiles(const AttentionProblem& problem) {
@@ -37,6 +45,13 @@ int64_t Items(const AttentionProblem& problem) {
 
 int64_t Chunks(const AttentionProblem& problem, int64_t chunk) {
   return std::max<int64_t>(1, CeilDiv(problem.params.kv_len, chunk));
+}
+
+// CTAs that share a sequence's chunks in a cluster; 1 for none.
+int64_t Cluster(const AttentionProblem& problem, const Config& config) {
+  if (config.Get("cluster") == 0) return 1;
+  return static_cast<int64_t>(
+      std::bit_ceil(static_cast<uint64_t>(Chunks(problem, config.Get("chunk")))));
 }
 
 int64_t QueryRows(const AttentionProblem& problem) {
@@ -66,7 +81,8 @@ TuningSpace SplitAttentionVariant::Space(const CallDesc&, const DeviceProfile&) 
   return {"split",
           {{"chunk", {64, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 1 << 20}},
            {"stages", {2, 3, 4, 6}},
-           {"warps", {2, 4, 8}}}};
+           {"warps", {2, 4, 8}},
+           {"cluster", {0, 1}}}};
 }
 
 absl::Status SplitAttentionVariant::Legal(const CallDesc& call, const Config& config,
@@ -83,6 +99,12 @@ absl::Status SplitAttentionVariant::Legal(const CallDesc& call, const Config& co
   const int64_t chunk = config.Get("chunk");
   if (Chunks(problem, chunk) > kMaxChunks) {
     return FailedPrecondition(Chunks(problem, chunk), " chunks, at most ", kMaxChunks);
+  }
+  if (config.Get("cluster") != 0) {
+    if (device.compute_major < 9) return FailedPrecondition("clusters need sm_90");
+    if (Chunks(problem, chunk) < 2 || Chunks(problem, chunk) > kMaxCluster) {
+      return FailedPrecondition(Chunks(problem, chunk), " chunks in a cluster, 2 to ", kMaxCluster);
+    }
   }
   return absl::OkStatus();
 }
@@ -101,8 +123,11 @@ double SplitAttentionVariant::PredictUs(const CallDesc& call, const Config& conf
   const double stages = static_cast<double>(config.Get("stages"));
   const double smem = static_cast<double>(SmemBytes(problem, config)) + 1024;
   const double registers = 2.0 * 8;  // warps of a block's registers that a SM holds: 16 of 128 each
+  // Clusters larger than a free part of the device wait for one: as if it held one block an SM.
   const double resident =
-      std::max(1.0, std::min(std::floor(228 * 1024 / smem), std::floor(registers / warps)));
+      config.Get("cluster") != 0
+          ? 1.0
+          : std::max(1.0, std::min(std::floor(228 * 1024 / smem), std::floor(registers / warps)));
   const double row_bytes = static_cast<double>(StageBytes(problem)) / kTokens;
   const double cta_bytes = static_cast<double>(chunk) * row_bytes;
   const double slots = sms * resident;
@@ -118,8 +143,10 @@ double SplitAttentionVariant::PredictUs(const CallDesc& call, const Config& conf
   const double partial_bytes = chunks > 1 ? 2.0 * chunks * static_cast<double>(QueryRows(problem)) *
                                                 (problem.params.value_dim + 1) * 4
                                           : 0.0;
-  const double combine_us =
-      chunks > 1 ? 1.5 + 0.02 * chunks + partial_bytes / BandwidthBytesPerUs(device) : 0.0;
+  const double combine_us = chunks <= 1 ? 0.0
+                            : config.Get("cluster") != 0
+                                ? 1.0
+                                : 1.5 + 0.02 * chunks + partial_bytes / BandwidthBytesPerUs(device);
   return kLaunchUs + std::max(stream_us, memory_us) + combine_us;
 }
 
@@ -139,10 +166,15 @@ Config SplitAttentionVariant::Default(const CallDesc& call, const DeviceProfile&
   Config config;
   for (const auto& [warps, stages] :
        {std::pair<int64_t, int64_t>{4, 3}, {4, 2}, {2, 3}, {2, 2}, {2, 4}}) {
-    config = {"split", {{"chunk", chunk}, {"stages", stages}, {"warps", warps}}};
+    config = {"split", {{"chunk", chunk}, {"stages", stages}, {"warps", warps}, {"cluster", 0}}};
     if (Legal(call, config, device).ok()) break;
   }
-  return config;
+  Config together = config;
+  together.values.back().second = 1;
+  // Clusters that do not all fit at once take turns: only where every CTA has an SM to itself.
+  const bool fits =
+      Legal(call, together, device).ok() && Items(problem) * Cluster(problem, together) <= sms;
+  return fits ? together : config;
 }
 
 std::vector<KernelSpec> SplitAttentionVariant::Kernels(const CallDesc& call,
@@ -156,6 +188,7 @@ std::vector<KernelSpec> SplitAttentionVariant::Kernels(const CallDesc& call,
                      {"int kValueDim", std::to_string(problem.padded_value_dim())},
                      {"int kStages", std::to_string(config.Get("stages"))},
                      {"int kWarps", std::to_string(config.Get("warps"))},
+                     {"int kCluster", std::to_string(Cluster(problem, config))},
                      {"bool kSoftcap", flag(problem.softcap)},
                      {"bool kVector", flag(problem.vector)}}};
   AddSequenceTraits(problem, stream.constants);
@@ -164,6 +197,7 @@ std::vector<KernelSpec> SplitAttentionVariant::Kernels(const CallDesc& call,
                      {{"using Element", std::string(AttentionElement(problem.query_dtype))},
                       {"int kValueDim", std::to_string(problem.padded_value_dim())}}};
   AddSequenceTraits(problem, combine.constants);
+  if (config.Get("cluster") != 0) return {stream};
   return {stream, combine};
 }
 
@@ -173,7 +207,8 @@ absl::StatusOr<BoundCall> SplitAttentionVariant::Bind(const CallDesc& call, cons
   BoundCall bound;
   if (problem.empty()) return bound;
   const int64_t chunk = std::min<int64_t>(config.Get("chunk"), std::max(problem.params.kv_len, 1));
-  const int64_t chunks = Chunks(problem, chunk);
+  const int64_t cluster = Cluster(problem, config);
+  const int64_t chunks = cluster > 1 ? cluster : Chunks(problem, chunk);
   AttentionParams params = WithPack(problem, problem.group());
   params.chunk = static_cast<int>(chunk);
   params.chunks = static_cast<int>(chunks);
@@ -182,6 +217,7 @@ absl::StatusOr<BoundCall> SplitAttentionVariant::Bind(const CallDesc& call, cons
   Launch stream;
   stream.grid = {static_cast<uint32_t>(Items(problem) * chunks), 1, 1};
   stream.block = {static_cast<uint32_t>(32 * config.Get("warps")), 1, 1};
+  stream.cluster = {static_cast<uint32_t>(cluster), 1, 1};
   stream.dynamic_smem_bytes = static_cast<uint32_t>(SmemBytes(problem, config));
   stream.SetParams(params);
   AddPointers(problem, 0, stream);
@@ -192,7 +228,8 @@ absl::StatusOr<BoundCall> SplitAttentionVariant::Bind(const CallDesc& call, cons
   combine.programmatic_dependent_launch = true;
   combine.SetParams(params);
   AddPointers(problem, 0, combine);
-  if (chunks > 1) {
+  const bool combines = chunks > 1 && cluster == 1;
+  if (combines) {
     const int64_t rows = chunks * QueryRows(problem);
     const int64_t o_bytes = rows * problem.params.value_dim * 4;
     for (Launch* launch : {&stream, &combine}) {
@@ -203,7 +240,7 @@ absl::StatusOr<BoundCall> SplitAttentionVariant::Bind(const CallDesc& call, cons
     bound.workspace_bytes = o_bytes + rows * 4;
   }
   bound.launches.push_back(std::move(stream));
-  if (chunks > 1) bound.launches.push_back(std::move(combine));
+  if (combines) bound.launches.push_back(std::move(combine));
   return bound;
 }
 

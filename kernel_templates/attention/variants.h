@@ -35,6 +35,24 @@ class WgmmaAttentionVariant : public AttentionVariant {
                                  const DeviceProfile& device) const override;
 };
 
+// "float8": the same kernel on float8 queries, keys and values, which tensor cores multiply twice
+// as fast; values are transposed into the workspace first.
+class Float8AttentionVariant : public AttentionVariant {
+ public:
+  using AttentionVariant::AttentionVariant;
+  std::string_view name() const override { return "float8"; }
+  absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override;
+  TuningSpace Space(const CallDesc& call, const DeviceProfile& device) const override;
+  absl::Status Legal(const CallDesc& call, const Config& config,
+                     const DeviceProfile& device) const override;
+  double PredictUs(const CallDesc& call, const Config& config,
+                   const DeviceProfile& device) const override;
+  Config Default(const CallDesc& call, const DeviceProfile& device) const override;
+  std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override;
+  absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
+                                 const DeviceProfile& device) const override;
+};
+
 // "split": few query rows a key head; the keys are cut into chunks; sm_80 and up.
 class SplitAttentionVariant : public AttentionVariant {
  public:

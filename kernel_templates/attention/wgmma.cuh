@@ -41,11 +41,20 @@ struct AttentionProducer {
   }
   __device__ static __forceinline__ void LoadValues(const Smem& smem, Pipe& pipe,
                                                     const WgmmaAttentionParams& params,
-                                                    const Work& work, const Rows& rows) {
+                                                    const Work& work, const Rows& rows, int block) {
     BarrierWait(smem.ValuesEmpty(pipe.stage), pipe.parity ^ 1);
     Barrier* const full = smem.ValuesFull(pipe.stage);
     BarrierArriveExpect(full, Tile::kValueBytes);
-    Load<Tile::kValueBlocks>(smem.Values(pipe.stage), &params.v_map, full, work, rows);
+    if constexpr (Config::kFloat8) {
+      const int column = work.sequence.TransposedColumn() + block * Tile::kTileN;
+#pragma unroll
+      for (int i = 0; i < Tile::kValueBlocks; ++i) {
+        TmaLoad4d(smem.Values(pipe.stage) + i * Tile::kValueBlockBytes, &params.v_map, full,
+                  column + i * Tile::kColumns, 0, work.kv_head, 0);
+      }
+    } else {
+      Load<Tile::kValueBlocks>(smem.Values(pipe.stage), &params.v_map, full, work, rows);
+    }
     pipe.Advance();
   }
   template <int kBlocks>
@@ -55,8 +64,9 @@ struct AttentionProducer {
     for (int piece = 0; piece < Rows::kPieces; ++piece) {
 #pragma unroll
       for (int i = 0; i < kBlocks; ++i) {
-        TmaLoad4d(tile + i * Tile::kKeyBlockBytes + piece * Rows::kPieceBytes, map, full, i * 64,
-                  rows.row[piece], work.kv_head, Config::kPaged ? 0 : work.MapBatch());
+        TmaLoad4d(tile + i * Tile::kKeyBlockBytes + piece * Rows::kPieceBytes, map, full,
+                  i * Tile::kColumns, rows.row[piece], work.kv_head,
+                  Config::kPaged ? 0 : work.MapBatch());
       }
     }
   }
@@ -74,17 +84,17 @@ struct AttentionProducer {
 #pragma unroll
       for (int i = 0; i < Tile::kDimBlocks; ++i) {
         TmaLoad4d(smem.Queries() + i * Tile::kQueryBlockBytes, &params.q_map, smem.QueriesFull(),
-                  i * 64, row, work.head, work.MapBatch());
+                  i * Tile::kColumns, row, work.head, work.MapBatch());
       }
       Rows rows = Rows::Of(work.sequence, work.last);
       LoadKeys(smem, keys, params, work, rows);
       for (int block = work.last; block > work.first; --block) {
         const Rows next = Rows::Of(work.sequence, block - 1);
         LoadKeys(smem, keys, params, work, next);
-        LoadValues(smem, values, params, work, rows);
+        LoadValues(smem, values, params, work, rows, block);
         rows = next;
       }
-      LoadValues(smem, values, params, work, rows);
+      LoadValues(smem, values, params, work, rows, work.first);
     }
   }
 };
@@ -106,6 +116,37 @@ struct MathTurn {
   }
 };
 
+// WgmmaHold() of many values at a time, for the compiler's sake.
+template <int kCount>
+__device__ __forceinline__ void HoldAll(float (&v)[kCount]) {
+  static_assert(kCount % 8 == 0);
+#pragma unroll
+  for (int i = 0; i < kCount; i += 8) {
+    asm volatile(""
+                 : "+f"(v[i]), "+f"(v[i + 1]), "+f"(v[i + 2]), "+f"(v[i + 3]), "+f"(v[i + 4]),
+                   "+f"(v[i + 5]), "+f"(v[i + 6]), "+f"(v[i + 7])::"memory");
+  }
+}
+
+__device__ __forceinline__ void HoldAll(uint32_t (&v)[4]) {
+  asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory");
+}
+
+// Keeps later waits behind the computation of `sum`, which is not negative: the assembler would put
+// a wait for a matrix product first, whose time was to be spent on that computation. Measured to
+// help float8, whose products are short, and to cost 16-bit kernels 2 to 4 %.
+__device__ __forceinline__ void HoldBack(float sum) {
+  asm volatile("{.reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p nanosleep.u32 20;}" ::"f"(sum));
+}
+
+// Rounded weights of one step of a matrix product, `s` being its tiles of eight keys.
+template <class Element>
+struct PackStep {
+  __device__ static __forceinline__ void Run(uint32_t (&a)[4], const float (*s)[4]) {
+    PackWeights<Element>(a, s[0], s[1]);
+  }
+};
+
 // One math group: 64 rows of each tile.
 template <class Config>
 struct AttentionMath {
@@ -116,7 +157,7 @@ struct AttentionMath {
   using Work = WgmmaAttentionWork<Config>;
   using Turn = MathTurn<Config::kMathGroups>;
   static constexpr int kColumnTiles = Tile::kTileN / 8;
-  static constexpr int kSteps = Tile::kTileN / 16;
+  static constexpr int kSteps = Tile::kTileN / Tile::kStepKeys;
 
   const Smem& smem;
   const WgmmaAttentionParams& params;
@@ -141,7 +182,7 @@ struct AttentionMath {
     const uint64_t k = MatrixDescriptor(SharedAddress(smem.Keys(keys.stage)));
     WgmmaFence();
 #pragma unroll
-    for (int step = 0; step < Config::kDim / 16; ++step) {
+    for (int step = 0; step < Config::kDim / Tile::kStepKeys; ++step) {
       Wgmma<Element, Tile::kTileN, false, false>::Run(
           reinterpret_cast<float(&)[kColumnTiles * 4]>(s),
           q + step / 4 * (Tile::kQueryBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
@@ -157,8 +198,8 @@ struct AttentionMath {
     WgmmaFence();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      WgmmaRs<Element, Config::kValueDim, true>::Run(
-          o, weights[step], v + step * kDescriptorStepK<true>, step > 0 ? 1 : accumulate);
+      WgmmaRs<Element, Config::kValueDim, !Config::kFloat8>::Run(
+          o, weights[step], v + Tile::ValueStep(step), step > 0 ? 1 : accumulate);
     }
     WgmmaCommit();
     accumulate = 1;
@@ -167,15 +208,13 @@ struct AttentionMath {
   template <int kPending>
   __device__ __forceinline__ void AwaitScores() {
     WgmmaWait<kPending>();
-#pragma unroll
-    for (int i = 0; i < kColumnTiles * 4; ++i) WgmmaHold(s[i / 4][i % 4]);
+    HoldAll(reinterpret_cast<float(&)[kColumnTiles * 4]>(s));
   }
   __device__ __forceinline__ void AwaitValues() {
     WgmmaWait<0>();
+    HoldAll(o);
 #pragma unroll
-    for (int i = 0; i < Config::kValueDim / 2; ++i) WgmmaHold(o[i]);
-#pragma unroll
-    for (int i = 0; i < kSteps * 4; ++i) WgmmaHold(weights[i / 4][i % 4]);
+    for (int i = 0; i < kSteps; ++i) HoldAll(weights[i]);
   }
 
   __device__ __forceinline__ void ReleaseKeys() {
@@ -193,12 +232,12 @@ struct AttentionMath {
       CapScores(s, params.call.softcap_in * input_scale, params.call.softcap_log2);
     }
     if constexpr (kMask) MaskScores(s, visible, block * Tile::kTileN);
-    state.Update(s, Scale(), rescale);
+    state.Update<kWeightShift<Element>>(s, Scale(), rescale);
   }
   __device__ __forceinline__ void Pack() {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      PackWeights<Element>(weights[step], s[2 * step], s[2 * step + 1]);
+      PackStep<Element>::Run(weights[step], s + step * (kColumnTiles / kSteps));
     }
   }
 
@@ -209,7 +248,7 @@ struct AttentionMath {
     if constexpr (Config::kRagged || Config::kPaged) {
       const int rows = work.sequence.kv_len - block * Tile::kTileN;
       if (rows < Tile::kTileN) {
-        Tile::ZeroRows(smem.Values(values.stage), rows);
+        Tile::ZeroKeys(smem.Values(values.stage), rows);
         FenceProxyAsync();
         NamedBarrierSync(1 + group, 128);
       }
@@ -229,6 +268,7 @@ struct AttentionMath {
     ReleaseKeys();
     float rescale[2];
     Exponentials<kMask>(block, rescale);
+    if constexpr (Config::kFloat8) HoldBack(state.sum[0] + state.sum[1]);
     AwaitValues();
     ReleaseValues();
 #pragma unroll
@@ -295,8 +335,11 @@ struct AttentionMath {
 template <class Config>
 __global__ __launch_bounds__((Config::kMathGroups + 1) * 128, 1) void WgmmaAttentionKernel(
     const __grid_constant__ WgmmaAttentionParams params) {
-  static_assert(Config::kDim % 16 == 0 && Config::kValueDim % 16 == 0);
-  static_assert(Config::kTileN % 16 == 0 && Config::kTileN <= 256 && Config::kStages >= 2);
+  using Tile = WgmmaAttentionTile<Config>;
+  static_assert(Config::kDim % Tile::kStepKeys == 0 && Config::kValueDim % 16 == 0);
+  static_assert(!Config::kFloat8 || (Config::kRagged && !Config::kPaged && !Config::kLse));
+  static_assert(Config::kTileN % Tile::kStepKeys == 0 && Config::kTileN <= 256 &&
+                Config::kStages >= 2);
   using Smem = WgmmaAttentionSmem<Config>;
   extern __shared__ __align__(1024) unsigned char smem_bytes[];
   const Smem smem{smem_bytes};

@@ -12,30 +12,64 @@
 
 namespace tilewright {
 
-// Tiles are columns of 128-byte swizzled rows, 64 elements each.
+// Tiles are columns of 128-byte swizzled rows, 64 elements each or, with kFloat8, 128. Float8
+// values lie transposed (transpose.cuh): their rows are dimensions, their columns keys.
 template <class Config>
 struct WgmmaAttentionTile {
   static constexpr int kTileM = 64 * Config::kMathGroups;
   static constexpr int kTileN = Config::kTileN;
-  static constexpr int kDimBlocks = (Config::kDim + 63) / 64;
-  static constexpr int kValueBlocks = (Config::kValueDim + 63) / 64;
+  static constexpr int kColumns = kSwizzleRowBytes / sizeof(typename Config::Element);
+  static constexpr int kStepKeys = 32 / sizeof(typename Config::Element);  // of a matrix product
+  static constexpr int kDimBlocks = (Config::kDim + kColumns - 1) / kColumns;
+  static constexpr int kOutputBlocks = (Config::kValueDim + 63) / 64;
+  static constexpr int kValueBlocks =
+      Config::kFloat8 ? (kTileN + kColumns - 1) / kColumns : kOutputBlocks;
   static constexpr int kQueryBlockBytes = kTileM * kSwizzleRowBytes;
   static constexpr int kKeyBlockBytes = kTileN * kSwizzleRowBytes;
   static constexpr int kQueryBytes = kDimBlocks * kQueryBlockBytes;
   static constexpr int kKeyBytes = kDimBlocks * kKeyBlockBytes;
-  static constexpr int kValueBytes = kValueBlocks * kKeyBlockBytes;
-  static constexpr int kOutputBytes = Config::kSharedOutput ? 0 : kValueBlocks * kQueryBlockBytes;
-  static_assert(!Config::kSharedOutput || kValueBlocks <= kDimBlocks);
+  static constexpr int kValueBlockBytes =
+      Config::kFloat8 ? Config::kValueDim * kSwizzleRowBytes : kKeyBlockBytes;
+  static constexpr int kValueBytes = kValueBlocks * kValueBlockBytes;
+  static constexpr int kOutputBytes = Config::kSharedOutput ? 0 : kOutputBlocks * kQueryBlockBytes;
+  static_assert(!Config::kSharedOutput || kOutputBlocks <= kDimBlocks);
 
   // Of a tile of values as wgmma's column operand: MN-major, further 64 dimensions in the next
-  // block.
+  // block; with kFloat8 K-major, further 128 keys in the next block.
   __device__ static __forceinline__ uint64_t ValueDescriptor(uint32_t address) {
+    if constexpr (Config::kFloat8) return MatrixDescriptor(address);
     constexpr uint64_t kLeadingMask = static_cast<uint64_t>(0x3FFF) << 16;
     constexpr uint64_t kLeading = static_cast<uint64_t>(kKeyBlockBytes >> 4) << 16;
     return (MatrixDescriptor(address) & ~kLeadingMask) | kLeading;
   }
 
-  // Rows [first, kTileN) of a tile of values become zeros. The threads of a warp group.
+  // In descriptor units, from a tile's first step of a matrix product.
+  __device__ static constexpr uint64_t ValueStep(int step) {
+    if constexpr (Config::kFloat8) {
+      return step / 4 * (kValueBlockBytes / 16) + step % 4 * kDescriptorStepK<false>;
+    } else {
+      return step * kDescriptorStepK<true>;
+    }
+  }
+
+  // The values of keys [first, kTileN) become zeros. The threads of a warp group.
+  __device__ static __forceinline__ void ZeroKeys(unsigned char* tile, int first) {
+    if constexpr (Config::kFloat8) {
+      ZeroColumns(tile, (first + kTransposedGroup - 1) / kTransposedGroup * 2);
+    } else {
+      ZeroRows(tile, first);
+    }
+  }
+  // Of a transposed tile, from the 16-byte piece `first` on: what remains of its group is zero.
+  __device__ static __forceinline__ void ZeroColumns(unsigned char* tile, int first) {
+    const uint4 zeros = {0, 0, 0, 0};
+    for (int i = threadIdx.x % 128; i < (kTileN / 16 - first) * Config::kValueDim; i += 128) {
+      const int row = i % Config::kValueDim;
+      const int piece = first + i / Config::kValueDim;
+      *reinterpret_cast<uint4*>(tile + piece / 8 * kValueBlockBytes +
+                                SwizzledOffset(row, piece % 8)) = zeros;
+    }
+  }
   __device__ static __forceinline__ void ZeroRows(unsigned char* tile, int first) {
     constexpr int kPieces = kValueBlocks * 8;
     const uint4 zeros = {0, 0, 0, 0};

@@ -35,7 +35,7 @@ struct AttentionStore {
     } else if (thread == 0 && rows > 0) {
       const int row = static_cast<int>(work.sequence.q_row) + work.first_row + group * 64;
 #pragma unroll
-      for (int block = 0; block < Tile::kValueBlocks; ++block) {
+      for (int block = 0; block < Tile::kOutputBlocks; ++block) {
         TmaStore4d(&params.o_map, smem.Outputs(group, block), block * 64, row, work.head,
                    work.MapBatch());
       }

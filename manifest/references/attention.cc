@@ -66,10 +66,33 @@ class RowSolver {
       value.f += term;
       value.magnitude += std::fabs(term);
     }
+    if (attention_.float8_weights) value.slack = Float8Slack(row, weights, column, value.f);
     return value;
   }
 
  private:
+  // What rounding weights to float8_e4m3 and cutting float8 products to 14 bits may change. Errors
+  // of a row's weights that are alike scale its result, independent ones add up as their squares.
+  double Float8Slack(const AttentionRow& row, const Weights& weights, int64_t column,
+                     double result) const {
+    constexpr double kRounding = 0x1p-4;        // of a normal weight, at most
+    constexpr double kDeviation = 0x1.ap-6;     // its standard deviation
+    constexpr double kScoreRounding = 0x1p-13;  // of the sum of a score's terms' magnitudes
+    constexpr double kSubnormal = 0x1p-19;      // deviation, as a fraction of the largest weight
+    constexpr double kDeviations = 6;
+    double weighted = 0, plain = 0, largest = 0;
+    for (size_t i = 0; i < weights.p.size(); ++i) {
+      const double value = row.value_scale * values_[row.values[i] + column * attention_.v_stride];
+      weighted += weights.p[i] * value * weights.p[i] * value;
+      plain += value * value;
+      largest = std::max(largest, weights.p[i]);
+    }
+    const double score = kScoreRounding * weights.magnitude;
+    return (kRounding + score) * std::fabs(result) +
+           kDeviations * ((kDeviation + score) * std::sqrt(weighted) +
+                          kSubnormal * largest * std::sqrt(plain));
+  }
+
   const AttentionCase& attention_;
   const ElementReader keys_;
   const ElementReader values_;

@@ -43,7 +43,8 @@ struct AttentionCase {
   DType dtype = DType::kBFloat16;  // of k and v
   int64_t k_stride = 1;            // along the head dimension
   int64_t v_stride = 1;
-  double softcap = 0;  // 0: none
+  double softcap = 0;           // 0: none
+  bool float8_weights = false;  // weights may be rounded to float8_e4m3
   // Row `index` of the output's leading axes, row-major.
   std::function<AttentionRow(int64_t index)> row;
 };

@@ -74,6 +74,7 @@ absl::Status RaggedForward(const ReferenceCall& call, std::span<const int64_t> e
   attention.k_stride = desc.input(1).desc.strides[2];
   attention.v_stride = desc.input(2).desc.strides[2];
   attention.softcap = Softcap(desc);
+  attention.float8_weights = DTypeSize(attention.dtype) == 1;
   attention.row = [&call](int64_t index) { return RaggedRow(call, index); };
   return AttentionOutput(attention, desc.output(0).desc.shape[2], elements, values);
 }

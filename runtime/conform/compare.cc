@@ -95,6 +95,7 @@ double FloatError(DType dtype, double got, const RefScalar& expected, const Tole
   if (exactly && exact == std::trunc(exact) && std::fabs(exact) < kExactBelow) return kInf;
   double allowed = tolerance.absolute + tolerance.relative * std::fabs(exact);
   if (std::isfinite(expected.magnitude)) allowed += kSumRounding * expected.magnitude;
+  if (std::isfinite(expected.slack)) allowed += expected.slack;
   return allowed > 0 ? std::fabs(got - rounded) / allowed : kInf;
 }
 

@@ -126,6 +126,78 @@ void AddScans(std::vector<NamedShape>& calls) {
   }
 }
 
+// 2 sequences of up to 90 queries and 170 keys.
+void AddForwards(std::vector<NamedShape>& calls) {
+  const DType half = DType::kFloat16, narrow = DType::kFloat8E4M3;
+  const TensorDesc starts = Dense(DType::kInt32, {3});
+  const TensorDesc scales = Dense(DType::kFloat32, {2, 2});
+  for (const int64_t dim : {128, 72}) {
+    const TensorDesc q = Dense(half, {1, 150, 2, dim});
+    calls.push_back({"MultiHeadAttentionFwdOp", {q, q, q}, {{"is_causal", dim == 128}}});
+    const TensorDesc kv = Dense(half, {1, 150, 1, dim});
+    calls.push_back({"GroupedQueryAttentionFwdOp", {q, kv, kv}, {}});
+    calls.push_back({"GroupedQueryAttentionSlidingWindowFwdOp",
+                     {q, kv, kv},
+                     {{"is_causal", false},
+                      {"window_size_left", int64_t{30}},
+                      {"window_size_right", int64_t{20}}}});
+  }
+  const auto ragged = [&](DType dtype, bool is_causal) -> NamedShape {
+    const TensorDesc kv = Dense(dtype, {250, 2, 128});
+    return {"",
+            {Dense(dtype, {130, 4, 128}), kv, kv, starts, starts},
+            {{"is_causal", is_causal}, {"max_seqlen_q", int64_t{90}}}};
+  };
+  NamedShape window = ragged(half, true);
+  window.op = "GroupedQueryAttentionSlidingWindowVarlenFwdOp";
+  window.params.push_back({"window_size_left", int64_t{40}});
+  window.params.push_back({"window_size_right", int64_t{-1}});
+  calls.push_back(std::move(window));
+  for (const DType dtype : {half, narrow}) {
+    for (const bool is_causal : {true, false}) {
+      NamedShape prefill = ragged(dtype, is_causal);
+      prefill.op = "GroupedQueryAttentionPrefillFwdOp";
+      prefill.inputs.insert(prefill.inputs.end(), 3, scales);
+      prefill.params.push_back({"max_seqlen_kv", int64_t{170}});
+      prefill.params.push_back({"dtype", half});
+      calls.push_back(std::move(prefill));
+    }
+  }
+}
+
+// Caches of pages of 16 and 48 tokens, and contiguous ones.
+void AddCaches(std::vector<NamedShape>& calls) {
+  const DType half = DType::kFloat16;
+  const TensorDesc lengths = Dense(DType::kInt32, {2});
+  const TensorDesc one = Dense(DType::kFloat32, {1});
+  const TensorDesc cache = Dense(half, {2, 400, 2, 64});
+  calls.push_back(
+      {"MultiHeadAttentionDecodeWithKVCacheFwdOp", {Dense(half, {2, 1, 2, 64}), cache, cache}, {}});
+  calls.push_back(
+      {"GroupedQueryAttentionDecodeWithKVCacheFwdOp", {Dense(half, {2, 8, 64}), cache, cache}, {}});
+  for (const int64_t page : {16, 48}) {
+    const TensorDesc pool = Dense(half, {16 * page, 2, 64});
+    const TensorDesc table = Dense(DType::kInt32, {2, 7});
+    calls.push_back({"MultiHeadAttentionDecodePagedWithKVCacheFwdOp",
+                     {Dense(half, {2, 1, 2, 64}), pool, pool, lengths, table},
+                     {{"page_size", page}}});
+    calls.push_back({"GroupedQueryAttentionDecodePagedWithKVCacheFwdOp",
+                     {Dense(half, {2, 8, 64}), pool, pool, lengths, table},
+                     {{"page_size", page}}});
+    for (const DType stored : {half, DType::kFloat8E4M3}) {
+      const TensorDesc added = Dense(half, {60, 2, 64});
+      const TensorDesc pages = Dense(stored, {16 * page, 2, 64});
+      calls.push_back({"GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp",
+                       {Dense(half, {60, 4, 64}), added, added, pages, pages, one, one,
+                        Dense(DType::kInt32, {3}), lengths, table},
+                       {{"page_size", page},
+                        {"max_seqlen_q", int64_t{50}},
+                        {"cache_dtype", stored},
+                        {"fuse_rope", stored == half}}});
+    }
+  }
+}
+
 // Adds the variant's default, then configurations that each bring in the most values of the axes
 // that none before has; ties go to the earlier point of the space.
 void AddConfigs(const Recipe& recipe, const Variant& variant, const CallDesc& call,
@@ -159,7 +231,8 @@ void AddConfigs(const Recipe& recipe, const Variant& variant, const CallDesc& ca
 
 }  // namespace
 
-absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int configs) {
+absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int configs,
+                                          std::string_view filter) {
   std::vector<NamedShape> calls;
   AddGemms(calls);
   AddBatches(calls);
@@ -168,10 +241,12 @@ absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int confi
   AddElementwise(calls);
   AddPools(calls);
   AddScans(calls);
+  AddForwards(calls);
+  AddCaches(calls);
   CheckCases made;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
     std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(op.name);
-    if (recipe == nullptr) continue;
+    if (recipe == nullptr || op.name.find(filter) == std::string::npos) continue;
     for (const NamedShape& named : calls) {
       if (named.op != op.name) continue;
       std::vector<Operand> inputs;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,7 +28,9 @@ struct CheckCases {
 
 // Each call with each variant that serves it: the default, and up to `configs` further
 // configurations that between them take as many values of the variant's axes as they can.
-absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int configs);
+// Only operators whose name holds `filter`.
+absl::StatusOr<CheckCases> MakeCheckCases(const DeviceProfile& device, int configs,
+                                          std::string_view filter);
 
 }  // namespace tilewright
 

@@ -4,7 +4,8 @@
 //   tilewright_checker_subject operators CACHE [CONFIGS]  every variant of every operator, once
 //   tilewright_checker_subject ENTRY CACHE                a kernel of planted.h
 //
-// CONFIGS: configurations of each call and variant beside its default. Exit code 77: no GPU.
+// CONFIGS: configurations of each call and variant beside its default. A fourth argument: only
+// operators whose name holds it. Exit code 77: no GPU.
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
@@ -116,9 +117,9 @@ absl::Status RunCase(Site& site, const CheckCase& check) {
   return driver.SynchronizeStream(site.stream());
 }
 
-absl::Status RunOperators(Site& site, int configs) {
+absl::Status RunOperators(Site& site, int configs, const std::string& filter) {
   TW_ASSIGN_OR_RETURN(const CheckCases checks,
-                      MakeCheckCases(site.direct().device->profile, configs));
+                      MakeCheckCases(site.direct().device->profile, configs, filter));
   for (const CheckCase& check : checks.cases) {
     if (absl::Status status = RunCase(site, check); !status.ok()) {
       return Internal(check.call.ToString(), " ", check.config.ToJson(), ": ", status.message());
@@ -149,14 +150,14 @@ absl::Status RunPlanted(Site& site, const std::string& entry) {
 }
 
 // Compiles on every core, for the GPU of this machine or, without one, for an H200.
-absl::Status BuildAll(Site& site, int configs) {
+absl::Status BuildAll(Site& site, int configs, const std::string& filter) {
   DeviceProfile device;
   if (site.driver().Init().ok()) {
     TW_ASSIGN_OR_RETURN(device, ReadDeviceProfile(site.driver(), 0, ""));
   } else {
     TW_ASSIGN_OR_RETURN(device, BuiltinDeviceProfile("h200"));
   }
-  TW_ASSIGN_OR_RETURN(const CheckCases checks, MakeCheckCases(device, configs));
+  TW_ASSIGN_OR_RETURN(const CheckCases checks, MakeCheckCases(device, configs, filter));
   std::vector<std::pair<KernelSpec, std::string>> specs;
   for (const CheckCase& check : checks.cases) {
     for (KernelSpec& spec : check.variant->Kernels(check.call, check.config)) {
@@ -184,11 +185,12 @@ absl::Status BuildAll(Site& site, int configs) {
   return absl::OkStatus();
 }
 
-int Main(const std::string& mode, const std::string& cache, int configs) {
+int Main(const std::string& mode, const std::string& cache, int configs,
+         const std::string& filter) {
   Site site;
   absl::Status status = site.Open(cache);
   if (status.ok() && mode == "build") {
-    status = BuildAll(site, configs);
+    status = BuildAll(site, configs, filter);
   } else if (status.ok()) {
     if (absl::Status found = site.driver().Init(); !found.ok()) {
       std::cout << "SKIPPED: " << found.message() << "\n";
@@ -196,7 +198,7 @@ int Main(const std::string& mode, const std::string& cache, int configs) {
     }
     status = site.OpenGpu();
     if (status.ok()) {
-      status = mode == "operators" ? RunOperators(site, configs) : RunPlanted(site, mode);
+      status = mode == "operators" ? RunOperators(site, configs, filter) : RunPlanted(site, mode);
     }
   }
   if (!status.ok()) std::cerr << status << "\n";
@@ -207,9 +209,10 @@ int Main(const std::string& mode, const std::string& cache, int configs) {
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 4) {
-    std::cerr << "usage: " << argv[0] << " build|operators|ENTRY CACHE [CONFIGS]\n";
+  if (argc < 3 || argc > 5) {
+    std::cerr << "usage: " << argv[0] << " build|operators|ENTRY CACHE [CONFIGS [NAME]]\n";
     return 2;
   }
-  return tilewright::Main(argv[1], argv[2], argc == 4 ? std::atoi(argv[3]) : 3);
+  return tilewright::Main(argv[1], argv[2], argc >= 4 ? std::atoi(argv[3]) : 3,
+                          argc == 5 ? argv[4] : "");
 }

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Runs the kernels of every operator under compute-sanitizer's four tools, after showing that each
 # tool reports a fault planted in a kernel of ours.
-#   tests/gpu/sanitize.sh SUBJECT [CONFIGS]
-# SUBJECT: the program tilewright_checker_subject. CONFIGS: see there. Logs go to $SANITIZE_LOGS,
+#   tests/gpu/sanitize.sh SUBJECT [CONFIGS [NAME]]
+# SUBJECT: the program tilewright_checker_subject. CONFIGS: see there. NAME: only operators whose
+# name holds it. Logs go to $SANITIZE_LOGS,
 # else a temporary folder. Exit code 77, and SKIPPED with the reason, where it cannot be done.
 set -uo pipefail
 
 subject=${1:?the path of tilewright_checker_subject is missing}
 configs=${2:-3}
+name=${3:-}
 found=9  # the exit code that a tool is to give where it found something
 export PATH=$PATH:/usr/local/cuda/bin
 skip() { echo "SKIPPED: $1"; exit 77; }
@@ -21,8 +23,8 @@ cache=${SANITIZE_CACHE:-$work/kernels.db}
 failures=0
 fail() { echo "FAILED: $1"; failures=$((failures + 1)); }
 
-"$subject" build "$cache" "$configs" || { echo "FAILED: the kernels do not build"; exit 1; }
-"$subject" operators "$cache" "$configs" >"$logs/plain.log" 2>&1
+"$subject" build "$cache" "$configs" "$name" || { echo "FAILED: the kernels do not build"; exit 1; }
+"$subject" operators "$cache" "$configs" "$name" >"$logs/plain.log" 2>&1
 case $? in
   0) ;;
   77) skip "$(sed -n 's/^SKIPPED: //p' "$logs/plain.log")" ;;
@@ -32,7 +34,7 @@ esac
 # check TOOL LOG MODE: runs the subject under a tool; its exit code.
 check() {
   timeout 300 compute-sanitizer --tool "$1" --error-exitcode $found --print-limit 20 \
-    "$subject" "$3" "$cache" "$configs" >"$logs/$2.log" 2>&1
+    "$subject" "$3" "$cache" "$configs" "$name" >"$logs/$2.log" 2>&1
 }
 
 # planted TOOL ENTRY PATTERN: the tool must report the fault, in these words.

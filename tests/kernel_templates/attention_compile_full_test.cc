@@ -50,15 +50,18 @@ TEST_F(AttentionCompileTest, HopperForward) {
   CheckWorkload("GroupedQueryAttentionSlidingWindowFwdOp", "llama-8b-short-w256", "wgmma", h200);
   CheckWorkload("GroupedQueryAttentionPrefillFwdOp", "llama-8b-prefill-dense-softcap50", "wgmma",
                 h200);
-  CheckWorkload("GroupedQueryAttentionPrefillFwdOp", "llama-8b-prefill-fp8tc-bn224-s896-to-float16",
-                "wgmma", h200);
+  for (const char* variant : {"float8", "wgmma"}) {
+    CheckWorkload("GroupedQueryAttentionPrefillFwdOp",
+                  "llama-8b-prefill-fp8tc-bn224-s896-to-float16", variant, h200);
+  }
   CheckWorkload("GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp",
                 "llama-8b-prefill-paged-b8-prefix4k-chunk512-p64-full-rope", "wgmma", h200);
 }
 
 TEST_F(AttentionCompileTest, PortableEverywhere) {
   for (const DeviceProfile& device :
-       {Device("sm_80", 8, 0), Device("sm_89", 8, 9), Device("sm_90a", 9, 0)}) {
+       {Device("sm_80", 8, 0), Device("sm_86", 8, 6), Device("sm_89", 8, 9), Device("sm_90a", 9, 0),
+        Device("sm_100a", 10, 0), Device("sm_120a", 12, 0)}) {
     CheckWorkload("MultiHeadAttentionFwdOp", "llama-8b-short", "mma", device);
     CheckWorkload("GroupedQueryAttentionPrefillFwdOp",
                   "llama-8b-prefill-fp8tc-bn224-s896-to-float16", "mma", device);

@@ -70,7 +70,11 @@ TEST(AttentionRecipeTest, EachWorkloadGoesToItsVariant) {
     for (const Workload& workload : spec.workloads) {
       for (const DType dtype : workload.dtypes) {
         const CallDesc call = WorkloadCall(spec, workload, dtype).value();
-        EXPECT_EQ(Served(op, call, H200()), decode ? "split" : "wgmma") << workload.label;
+        const bool narrow = DTypeSize(dtype) == 1;
+        EXPECT_EQ(Served(op, call, H200()), decode   ? "split"
+                                            : narrow ? "float8"
+                                                     : "wgmma")
+            << workload.label;
         EXPECT_EQ(Served(op, call, Ampere()), decode ? "split" : "mma") << workload.label;
       }
     }
@@ -108,27 +112,31 @@ TEST(AttentionRecipeTest, EveryEdgeCaseBinds) {
 }
 
 // Guards: keys are cut so that two blocks an SM are occupied once, one where there is little to
-// read; partial results take workspace only where there are several chunks.
+// read; partial results take workspace only where there are several chunks, and more of them than
+// one cluster that has its SMs to itself.
 TEST(AttentionRecipeTest, ChunksOccupyTheDeviceOnce) {
   struct Expected {
     const char* label;
     int64_t chunk;
     bool several;
+    uint32_t cluster;
   };
   const char* op = "GroupedQueryAttentionDecodeWithKVCacheFwdOp";
   const auto recipe = MakeBuiltinRecipe(op);
   const Variant& split = *FindVariant(*recipe, "split");
-  for (const auto& [label, chunk, several] :
-       {Expected{"llama-8b-4k", 4096, false}, Expected{"llama-70b-32k", 4096, true},
-        Expected{"qwen3-30b-a3b-bs1-1k", 128, true}, Expected{"qwen3-30b-a3b-bs1-8k", 256, true},
-        Expected{"qwen3-30b-a3b-bs1-64k", 1024, true},
-        Expected{"qwen3-30b-a3b-bs1-256k", 4096, true}}) {
+  for (const auto& [label, chunk, several, cluster] :
+       {Expected{"llama-8b-4k", 4096, false, 1}, Expected{"llama-70b-32k", 4096, true, 1},
+        Expected{"qwen3-30b-a3b-bs1-1k", 128, false, 8},
+        Expected{"qwen3-30b-a3b-bs1-8k", 256, true, 1},
+        Expected{"qwen3-30b-a3b-bs1-64k", 1024, true, 1},
+        Expected{"qwen3-30b-a3b-bs1-256k", 4096, true, 1}}) {
     const CallDesc call = WorkloadNamed(op, label, DType::kFloat16);
     const Config config = split.Default(call, H200());
     EXPECT_EQ(config.Get("chunk"), chunk) << label;
     const BoundCall bound = split.Bind(call, config, H200()).value();
     EXPECT_EQ(bound.launches.size(), several ? 2u : 1u) << label;
     EXPECT_EQ(bound.workspace_bytes > 0, several) << label;
+    EXPECT_EQ(bound.launches[0].cluster[0], cluster) << label;
     EXPECT_LE(bound.launches[0].grid[0], 2 * 132u) << label;
   }
 }
