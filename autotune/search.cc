@@ -313,9 +313,10 @@ bool Search::HasIncumbent() const {
 void Search::Defend() {
   const Entry* fastest = Fastest();
   if (!HasIncumbent() || fastest == nullptr) return;
-  const auto challenger = static_cast<size_t>(fastest - entries_.data());
-  if (challenger == incumbent_) return;
-  const Indices both = Admit({challenger, incumbent_});
+  // Its times of that meeting are not comparable with the other finalists': the choice is over.
+  challenger_ = static_cast<size_t>(fastest - entries_.data());
+  if (*challenger_ == incumbent_) return;
+  const Indices both = Admit({*challenger_, incumbent_});
   if (both.size() < 2 || Cancelled()) return;
   Measure(both, 2 * options_.final_repeats, /*append=*/false);
   const Trial& old = entries_[incumbent_].trial;
@@ -346,39 +347,64 @@ void Search::MeasureFinalists(Indices finalists) {
 // True where two gaps are about as wide as each other, given how sure the medians are: then another
 // machine could cut elsewhere.
 bool Search::TooCloseToCall(const Indices& finalists) const {
-  std::vector<double> medians;
   double error = 0;  // largest standard error of a median, as a fraction
+  Indices ok;
   for (size_t i : finalists) {
     const Trial& trial = entries_[i].trial;
     if (!IsOk(trial)) continue;
-    medians.push_back(trial.median_us);
+    ok.push_back(i);
     error = std::max(error, MedianError(trial.samples_us));
   }
-  if (medians.size() < 2) return false;
-  return FindNearTieLimit(std::move(medians), options_.noise).margin < kClear * error;
+  const Indices records = Records(std::move(ok));
+  if (records.size() < 2) return false;
+  return FindNearTieLimit(Medians(records), options_.noise).margin < kClear * error;
 }
 
 const Trial* Search::Winner() const {
-  const Entry* winner = is_defended_ ? &entries_[incumbent_] : Fastest();
+  if (is_defended_) return &entries_[incumbent_].trial;
+  if (challenger_.has_value() && IsOk(entries_[*challenger_].trial)) {
+    return &entries_[*challenger_].trial;
+  }
+  const Entry* winner = Fastest();
   return winner == nullptr ? nullptr : &winner->trial;
+}
+
+// Those that are of a better rank than everything faster, by time; the incumbent's rank is the
+// best. Whatever limit is set to near-ties, the winner is one of them.
+Search::Indices Search::Records(Indices indices) const {
+  std::stable_sort(indices.begin(), indices.end(), [this](size_t a, size_t b) {
+    return entries_[a].trial.median_us < entries_[b].trial.median_us;
+  });
+  Indices records;
+  for (size_t i : indices) {
+    const bool better =
+        records.empty() || i == incumbent_ || (records.back() != incumbent_ && i < records.back());
+    if (better) records.push_back(i);
+  }
+  return records;
+}
+
+std::vector<double> Search::Medians(const Indices& indices) const {
+  std::vector<double> medians;
+  for (size_t i : indices) medians.push_back(entries_[i].trial.median_us);
+  return medians;
 }
 
 const Search::Entry* Search::Fastest() const {
   const bool any_settled = BestMedian(/*settled_only=*/true) < kNever;
-  std::vector<const Entry*> eligible;
-  std::vector<double> medians;
-  for (const Entry& entry : entries_) {
+  Indices eligible;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
     if (!entry.tried || !IsOk(entry.trial) || !(entry.trial.median_us > 0)) continue;
-    if (any_settled && !entry.settled) continue;
-    eligible.push_back(&entry);
-    medians.push_back(entry.trial.median_us);
+    if (!any_settled || entry.settled) eligible.push_back(i);
   }
-  const double limit = FindNearTieLimit(std::move(medians), options_.noise).limit_us;
-  if (HasIncumbent() && entries_[incumbent_].trial.median_us <= limit) return &entries_[incumbent_];
-  for (const Entry* entry : eligible) {
-    if (entry->trial.median_us <= limit) return entry;
+  const Indices records = Records(std::move(eligible));
+  const double limit = FindNearTieLimit(Medians(records), options_.noise).limit_us;
+  const Entry* winner = nullptr;
+  for (size_t i : records) {
+    if (entries_[i].trial.median_us <= limit) winner = &entries_[i];
   }
-  return nullptr;
+  return winner;
 }
 
 std::vector<Trial> Search::Trials() const {

@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_AUTOTUNE_SEARCH_H_
 #define TILEWRIGHT_AUTOTUNE_SEARCH_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ class Search {
   void MeasureFinalists(Indices finalists);
   void Defend();
   const Entry* Fastest() const;
+  Indices Records(Indices indices) const;
+  std::vector<double> Medians(const Indices& indices) const;
   bool HasIncumbent() const;
   bool TooCloseToCall(const Indices& finalists) const;
   double BestMedian(bool settled_only) const;
@@ -65,7 +68,8 @@ class Search {
   Evaluator& evaluator_;
   const TuneOptions& options_;
   ModelCorrection correction_;
-  size_t incumbent_;          // index of it; their number where there is none
+  size_t incumbent_;                  // index of it; their number where there is none
+  std::optional<size_t> challenger_;  // what was chosen, and then met the incumbent alone
   bool is_defended_ = false;  // the incumbent met the fastest and was not slower beyond noise
   bool stopped_ = false;
 };

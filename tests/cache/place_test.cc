@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "cache/schema.h"
 #include "cache/sqlite.h"
+#include "manifest/digest.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
 
@@ -331,6 +332,55 @@ TEST(Place, ForeignFilesAreRefused) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("another program"));
   EXPECT_EQ(Shell(folder.File("other.db"), "select count(*) from photos"), "0\n");
+}
+
+// A file that an early commit wrote with schema version 1 opens in this one, whole, in place and as
+// a seed, and takes new rows.
+TEST(Place, FileOfAnEarlierCommitOpensWhole) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  WriteFileBytes(path, ReadFileBytes(TILEWRIGHT_SOURCE_DIR "/tests/cache/files/schema_1.cache"));
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  ASSERT_EQ(Shell(path, "pragma user_version"), "1\n");
+  LogLines log;
+  const auto read = [](Cache& cache) {
+    for (int i = 0; i < 6; ++i) {
+      auto row = cache.FindKernel(Cat("kernel-", i));
+      ASSERT_TRUE(row.has_value()) << i;
+      ExpectSame(TestKernel(i, 400), *row);
+    }
+    int trials = 0;
+    for (int i = 0; i < 4; ++i) {
+      auto row = cache.FindWinner(Cat("problem-", i));
+      ASSERT_TRUE(row.has_value()) << i;
+      ExpectSame(TestWinner(i), *row);
+      trials += static_cast<int>(cache.Trials(Cat("problem-", i)).size());
+    }
+    EXPECT_GT(trials, 0);
+    EXPECT_THAT(cache.Check().problems, ElementsAre());
+  };
+  {
+    CacheOptions seeded;
+    seeded.seed_paths = {path};
+    seeded.log = log.Sink();
+    read(*OpenCache(seeded));
+  }
+  {
+    auto cache = OpenCache(path, &log);
+    read(*cache);
+    ASSERT_TRUE(cache->PutKernel(TestKernel(100)).ok());
+  }
+  auto again = OpenCache(path, &log);
+  read(*again);
+  EXPECT_TRUE(again->HasKernel("kernel-100"));
+  EXPECT_EQ(again->AllKernels().size(), 7u);
+  EXPECT_THAT(log.lines, ElementsAre());
+}
+
+// A released schema never changes: files of it are out there. A change is a new step.
+TEST(Place, ReleasedSchemaIsFrozen) {
+  ASSERT_EQ(SchemaVersion(), 1);
+  EXPECT_EQ(Digest().Add(SchemaSteps()[0]).Hex(), "acbf014ee1b03f871542b308b5cd4c9b");
 }
 
 // An older schema is migrated step by step with its rows; a step that fails changes nothing.

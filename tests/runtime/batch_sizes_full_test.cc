@@ -1,7 +1,8 @@
-// What many batch sizes cost: kernels and memory.
+// What many batch sizes, problems and calls cost: kernels, memory and file handles.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -20,8 +21,12 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-std::unique_ptr<Runtime> OpenWith(std::shared_ptr<Driver> driver) {
-  RuntimeOptions options;
+int64_t OpenFiles() {
+  namespace fs = std::filesystem;
+  return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+}
+
+std::unique_ptr<Runtime> OpenWith(std::shared_ptr<Driver> driver, RuntimeOptions options = {}) {
   options.driver = std::move(driver);
   options.compiler = std::make_shared<FakeCompiler>();
   options.logger = [](LogLevel, std::string_view) {};
@@ -147,11 +152,92 @@ TEST(BatchSizesTest, MemoryStaysLevelOverAMillion) {
   int64_t rows = int64_t{1} << 25;
   for (int64_t i = 0; i < kWarmUp; ++i) ASSERT_TRUE(call(--rows).ok());
   const int64_t before = ResidentBytes();
+  const int64_t files = OpenFiles();
   for (int64_t i = 0; i < kSizes; ++i) ASSERT_TRUE(call(--rows).ok());
+  EXPECT_EQ(OpenFiles(), files);
   EXPECT_LE(ResidentBytes() - before, kBoundBytes);
   EXPECT_EQ(runtime->Counters().exact_hits, 0);  // every size was new
   EXPECT_EQ(runtime->Counters().plan_hits + runtime->Counters().misses, kWarmUp + kSizes);
   EXPECT_EQ(runtime->Counters().compiles, 1);
+}
+
+// A runtime on a cache file, with ScaleTestOp, whose calls reach no device.
+class LongRunTest : public testing::Test {
+ protected:
+  void Open(int64_t max_exact_calls) {
+    char folder[] = "/tmp/tilewright-long-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    folder_ = folder;
+    RuntimeOptions options;
+    options.cache_path = folder_ + "/kernels.db";
+    options.max_exact_calls = max_exact_calls;
+    driver_ = std::make_shared<NoopDriver>();
+    runtime_ = OpenWith(driver_, std::move(options));
+    ASSERT_TRUE(runtime_->Register(ScaleAndSumOps()).ok());
+    call_.stream = driver_->NewStream(0);
+  }
+  void TearDown() override {
+    runtime_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  absl::Status Scale(int64_t rows, int64_t inner) {
+    auto* const at = reinterpret_cast<std::byte*>(0x7f0000000000);  // never followed
+    const Tensor x = Tensor::Contiguous(at, DType::kFloat32, {rows, inner});
+    const Tensor y = Tensor::Contiguous(at + (int64_t{1} << 40), DType::kFloat32, {rows, inner});
+    return runtime_->Call("ScaleTestOp", {&x, 1}, {&y, 1}, {}, call_);
+  }
+  std::string folder_;
+  std::shared_ptr<NoopDriver> driver_;
+  std::unique_ptr<Runtime> runtime_;
+  CallOptions call_;
+};
+
+// Guards against anything that grows with the number of calls.
+TEST_F(LongRunTest, AMillionHitsCostNothing) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "resident memory is the sanitizer's own";
+#endif
+  Open(8192);
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(Scale(8, 64).ok());
+  const int64_t hits = runtime_->Counters().exact_hits;
+  const int64_t before = ResidentBytes();
+  const int64_t files = OpenFiles();
+  for (int i = 0; i < 1'000'000; ++i) ASSERT_TRUE(Scale(8, 64).ok());
+  EXPECT_LE(ResidentBytes() - before, 256 << 10);
+  EXPECT_EQ(OpenFiles(), files);
+  EXPECT_EQ(runtime_->Counters().exact_hits - hits, 1'000'000);
+}
+
+// Guards against anything that grows with the number of problems beyond the bounds that were set.
+TEST_F(LongRunTest, FiveThousandProblemsLevelOff) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "resident memory is the sanitizer's own";
+#endif
+  Open(1024);
+  int64_t inner = 0;
+  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(Scale(8, ++inner).ok());
+  const int64_t before = ResidentBytes();
+  const int64_t files = OpenFiles();
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(Scale(8, ++inner).ok());
+  RecordProperty("grown_bytes", static_cast<int>(ResidentBytes() - before));
+  EXPECT_LE(ResidentBytes() - before, 2 << 20);
+  EXPECT_EQ(OpenFiles(), files);
+  EXPECT_EQ(runtime_->Counters().misses, 7000);
+  EXPECT_EQ(runtime_->Counters().compiles, 1);
+}
+
+// The same within the usual bounds: what 5,000 problems take.
+TEST_F(LongRunTest, FiveThousandProblemsAreSmall) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "resident memory is the sanitizer's own";
+#endif
+  Open(8192);
+  ASSERT_TRUE(Scale(8, 1).ok());
+  const int64_t before = ResidentBytes();
+  for (int64_t inner = 2; inner <= 5001; ++inner) ASSERT_TRUE(Scale(8, inner).ok());
+  RecordProperty("grown_bytes", static_cast<int>(ResidentBytes() - before));
+  EXPECT_LE(ResidentBytes() - before, 5000 * 6000);
+  EXPECT_EQ(runtime_->Counters().misses, 5001);
 }
 
 }  // namespace

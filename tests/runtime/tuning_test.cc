@@ -3,8 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "manifest/op_spec.h"
 #include "tests/autotune/simulated_evaluator.h"
@@ -50,6 +56,33 @@ class TuningTest : public testing::Test {
   // A made-up machine, on which the text of a config decides.
   static double TrueUs(const Config& config) {
     return 10 + static_cast<double>(std::hash<std::string>()(config.ToJson()) % 1000) / 10;
+  }
+  // One of several processes on a cache file, whose clock is its own; the first dies in its search.
+  // Writes what it runs.
+  int RunRank(const std::string& path, int rank, int results) {
+    CacheOptions on_file;
+    on_file.path = path;
+    auto cache = Cache::Open(on_file);
+    if (!cache.ok()) return 1;
+    cache_ = *std::move(cache);
+    UseTemplates(TemplateSet::Builtin());
+    TuningOptions options;
+    options.make_evaluator = [rank] {
+      auto evaluator = std::make_unique<SimulatedEvaluator>(
+          [](const Config& c) { return 10 + (TrueUs(c) - 10) / 1e5; },
+          static_cast<uint64_t>(rank) + 77, /*noise=*/0.05);
+      evaluator->after_measure = [rank] {
+        if (rank == 0) raise(SIGKILL);
+        usleep(10000);
+      };
+      return evaluator;
+    };
+    options.search.final_repeats = 5;
+    const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+    if (!report.ok()) return 2;
+    const std::string line =
+        (report->was_tuned ? "took " : "searched ") + report->winner.config_json + "\n";
+    return write(results, line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? 0 : 3;
   }
   absl::StatusOr<TuningReport> TuneIt(TuningOptions options = {}) {
     options.make_evaluator = [this] {
@@ -151,6 +184,52 @@ TEST_F(TuningTest, CancelledSearchKeepsTrialsOnly) {
   options.search.progress = nullptr;
   ASSERT_TRUE(TuneIt(options)->complete);
   EXPECT_TRUE(cache_->FindWinner(problem.digest).has_value());
+}
+
+// Guards that processes which share a cache run one winner: one searches, the others wait and take
+// what it found, however their own clocks would have chosen. One that dies in its search is
+// replaced.
+TEST_F(TuningTest, RanksRunOneWinner) {
+  char folder[] = "/tmp/tilewright-ranks-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/kernels.db";
+  constexpr int kRanks = 6;
+  int results[2];
+  ASSERT_EQ(pipe(results), 0);
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) _exit(RunRank(path, rank, results[1]));
+    ranks.push_back(child);
+    if (rank == 0) usleep(20000);  // so that the one that dies is the first
+  }
+  close(results[1]);
+  int killed = 0;
+  for (const pid_t rank : ranks) {
+    int status = 0;
+    ASSERT_EQ(waitpid(rank, &status, 0), rank);
+    killed += WIFSIGNALED(status);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << WEXITSTATUS(status);
+  }
+  std::string text;
+  char chunk[4096];
+  for (ssize_t got = 0; (got = read(results[0], chunk, sizeof(chunk))) > 0;) {
+    text.append(chunk, static_cast<size_t>(got));
+  }
+  close(results[0]);
+  std::istringstream lines(text);
+  std::set<std::string> configs;
+  int searched = 0;
+  int told = 0;
+  for (std::string how, config; lines >> how >> config; ++told) {
+    searched += how == "searched";
+    configs.insert(config);
+  }
+  EXPECT_EQ(killed, 1);
+  EXPECT_EQ(told, kRanks - 1);
+  EXPECT_EQ(searched, 1);
+  EXPECT_EQ(configs.size(), 1u) << text;
+  std::filesystem::remove_all(folder);
 }
 
 // Guards the advice that a missing worker comes with.

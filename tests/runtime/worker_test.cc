@@ -8,7 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
+#include "manifest/status.h"
 #include "runtime/worker/support_kernels.h"
 #include "tests/runtime/emulated_kernels.h"
 #include "tests/runtime/fake_driver.h"
@@ -180,6 +183,56 @@ TEST_F(WorkerTest, RefusesWhatCannotWork) {
   EXPECT_THAT(Ask(huge).error, HasSubstr("bytes of device memory"));
   worker_->Handle("not json");
   EXPECT_THAT(lines_.back(), HasSubstr("worker protocol"));
+}
+
+// Guards: whichever call of the driver fails once, the worker answers every request, the next
+// problem works, and nothing is leaked.
+TEST_F(WorkerTest, EveryCallMayFailOnce) {
+  // Where these fail there is nothing to tell: they end something, or have another way.
+  TimerOptions timer;
+  timer.warmup = 1;
+  timer.flush_l2 = false;  // the host has none to flush
+  timer.recorder = []() -> absl::StatusOr<std::unique_ptr<KernelRecorder>> {
+    return absl::FailedPreconditionError("no CUPTI");
+  };
+  worker_ = std::make_unique<Worker>(
+      driver_, [this](const std::string& line) { lines_.push_back(line); }, timer);
+  const std::set<std::string> quiet = {"PopContext",   "UnloadLibrary",   "ReleasePrimaryContext",
+                                       "Free",         "DestroyStream",   "DestroyEvent",
+                                       "DestroyGraph", "DestroyGraphExec"};
+  const auto problem = [this] {
+    int failed = 0;
+    Request measure;
+    measure.kind = Request::Kind::kMeasure;
+    measure.measure = {{1}, 3};
+    for (const Request& request :
+         {OpenRequestFor(cubin_), AdmitFor(-2, "right", true), AdmitFor(1, "right"), measure}) {
+      const Reply reply = Ask(request);
+      // A way of timing that does not work gives way to another, which the note says.
+      failed += !reply.error.empty() || reply.note.find("fake error") != std::string::npos;
+    }
+    return failed;
+  };
+  ASSERT_EQ(problem(), 0);
+  std::map<std::string, int> before = driver_.CallsByMethod();
+  ASSERT_EQ(problem(), 0);
+  std::map<std::string, int> counts = driver_.CallsByMethod();
+  int injected = 0;
+  for (const auto& [method, count] : counts) {
+    for (int nth = 1; nth <= count - before[method]; ++nth) {
+      SCOPED_TRACE(Cat(method, " ", nth));
+      driver_.FailCall(method, nth, kCudaOutOfMemory);
+      const int failed = problem();
+      driver_.ClearFailures();
+      if (!quiet.contains(method)) {
+        EXPECT_GE(failed, 1);
+      }
+      EXPECT_EQ(problem(), 0);
+      ++injected;
+    }
+  }
+  RecordProperty("injected", injected);
+  EXPECT_GE(injected, 100);
 }
 
 // Guards that every problem's memory and modules go with it.
