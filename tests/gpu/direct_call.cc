@@ -50,8 +50,9 @@ absl::StatusOr<std::unique_ptr<DirectCall>> DirectCall::Make(
     plan->kernels.push_back(std::move(loaded));
   }
   exact.plan = plan;
-  TW_ASSIGN_OR_RETURN(const BoundCall bound, variant.Bind(call, config, site.device->profile));
-  TW_RETURN_IF_ERROR(TakeLaunches(bound, 0, exact));
+  TW_ASSIGN_OR_RETURN(const BoundCall bound, BindCall(variant, call, config, site.device->profile,
+                                                      exact.plan->kernels.size()));
+  TakeLaunches(bound, 0, exact);
   std::unique_ptr<DirectCall> direct(new DirectCall());
   direct->driver_ = site.driver;
   direct->plan_ = std::move(plan);
