@@ -72,7 +72,7 @@ absl::Status CallScope::DefineAll(std::span<const std::pair<std::string, Expr>> 
     absl::StatusOr<ExprValue> value = expr.Evaluate(*this);
     if (!value.ok()) {
       return InvalidArgument(call_.op->name, ": ", what, " '", name, "' = ", expr.text(), ": ",
-                             value.status().message());
+                             value.status().message(), "; got ", call_.ToString());
     }
     Define(name, *std::move(value));
   }

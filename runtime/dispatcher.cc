@@ -26,6 +26,16 @@ class Pointers {
   size_t count_ = 0;
 };
 
+// Errors of the driver, of streams and of devices do not know whose call they failed.
+absl::Status Named(const OpSpec& op, absl::Status status) {
+  if (status.ok() || status.message().find(op.name) != absl::string_view::npos) return status;
+  absl::Status named(status.code(), Cat(op.name, ": ", status.message()));
+  status.ForEachPayload([&named](absl::string_view type, const absl::Cord& payload) {
+    named.SetPayload(type, payload);
+  });
+  return named;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(DispatcherOptions options, Driver* driver, DeviceTable* devices,
@@ -50,10 +60,11 @@ absl::Status Dispatcher::Call(int op_index, const CallArguments& arguments,
     const ExactTable::Reading reading(exact_, slot);
     if (const ExactCall* known = exact_.Find(key); known != nullptr) {
       ThreadSlot::Count(slot.exact_hits);
-      return launcher_.Run(*known, Pointers(arguments).get(), options, slot);
+      return Named(arguments.op->spec,
+                   launcher_.Run(*known, Pointers(arguments).get(), options, slot));
     }
   }
-  return Miss(arguments, options, keyed ? &key : nullptr, slot);
+  return Named(arguments.op->spec, Miss(arguments, options, keyed ? &key : nullptr, slot));
 }
 
 absl::Status Dispatcher::Miss(const CallArguments& arguments, const CallOptions& options,
@@ -259,18 +270,20 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::Assemble(
 
 absl::Status Dispatcher::Prepare(const CallArguments& arguments) {
   ThreadSlot& slot = threads_.Mine();
-  TW_ASSIGN_OR_RETURN(ExactPtr exact, Ready(arguments, nullptr, slot));
+  absl::StatusOr<ExactPtr> ready = Ready(arguments, nullptr, slot);
+  if (!ready.ok()) return Named(arguments.op->spec, ready.status());
   ExactKey key;
   if (key.Build(arguments.op->index, arguments.inputs, arguments.outputs, arguments.params,
                 ExactKey::Null::kAligned)) {
-    Remember(key, std::move(exact));
+    Remember(key, *std::move(ready));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> Dispatcher::WorkspaceBytes(const CallArguments& arguments) {
-  TW_ASSIGN_OR_RETURN(const ExactPtr exact, Ready(arguments, nullptr, threads_.Mine()));
-  return exact->workspace_bytes;
+  const absl::StatusOr<ExactPtr> exact = Ready(arguments, nullptr, threads_.Mine());
+  if (!exact.ok()) return Named(arguments.op->spec, exact.status());
+  return (*exact)->workspace_bytes;
 }
 
 absl::Status Dispatcher::Refresh(const OpEntry& op, const CallDesc& call, int ordinal) {

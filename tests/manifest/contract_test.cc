@@ -263,6 +263,20 @@ TEST(ContractTest, SiluAndMulNeedsAnEvenWidth) {
   EXPECT_EQ(InferCall(Op("SiluAndMulFwdOp"), even, {})->output(0).desc.shape, (Dims{2, 3}));
 }
 
+// Guards: a value among the rules that cannot be had names the operator, what was to be computed,
+// why it cannot be, and the call.
+TEST(ContractTest, LetErrorsNameTheCall) {
+  const std::vector<Operand> x = {Of(kHalf, {1, 2, 8, 8})};
+  const std::vector<NamedParam> params = {{"kernel_size", Dims{2, 2}}, {"stride", Dims{0, 1}}};
+  const absl::Status status = InferCall(Op("AvgPool2dFwdOp"), x, params).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  const std::string message = Cat(status.message());
+  EXPECT_THAT(message, HasSubstr("AvgPool2dFwdOp: let 'H_out' = pooled_extent(H_in, "));
+  EXPECT_THAT(message,
+              HasSubstr("; got AvgPool2dFwdOp(input=float16(1, 2, 8, 8), kernel_size=(2, 2), "
+                        "stride=(0, 1)"));
+}
+
 // Optional and mutated inputs, dtype parameters and combinations, on an operator made for it.
 TEST(ContractTest, OptionalInputsAndCombinations) {
   const Manifest manifest = Manifest::FromYaml(R"(

@@ -227,7 +227,8 @@ BigFwdOp:
   inputs[0].desc = TensorDesc::Contiguous(DType::kInt8, {int64_t{1} << 40});
   const CallDesc call = InferCall(manifest.ops()[0], inputs, {}).value();
   EXPECT_EQ(Cat(EvaluateRoofline(call).status().message()),
-            "BigFwdOp: roofline var 'T' = N * N: column 3: integer overflow");
+            "BigFwdOp: roofline var 'T' = N * N: column 3: integer overflow; got "
+            "BigFwdOp(x=int8(1099511627776,))");
 }
 
 TEST(DeviceProfileTest, JsonRoundTrips) {

@@ -42,6 +42,7 @@ TEST_F(FaultTest, EveryEntryPointMayFail) {
       driver_->FailCall(method, 1, code);
       const absl::Status failed = Sum(options);
       EXPECT_FALSE(failed.ok()) << method;
+      EXPECT_THAT(std::string(failed.message()), HasSubstr("SumTestOp")) << method;
       EXPECT_EQ(driver_->ContextDepth(), 1) << method;
       EXPECT_EQ(driver_->LiveAllocations(), 0) << method;
       driver_->ClearFailures();
