@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <iomanip>
 #include <iostream>
@@ -148,7 +149,7 @@ class TuneRun {
     if (args_.json) return;
     std::string text = Cat(label, ": ", winner.median_us, " us");
     if (winner.efficiency > 0) {
-      text += Cat(" (", static_cast<int>(100 * winner.efficiency + 0.5), "% of speed of light)");
+      text += Cat(" (", std::lround(100 * winner.efficiency), "% of speed of light)");
     }
     text += Cat(", ", winner.config_json);
     text += report->was_tuned ? ", was tuned before"
