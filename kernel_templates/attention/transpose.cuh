@@ -7,16 +7,10 @@
 #include "attention/params.cuh"
 #include "attention/sequence.cuh"
 #include "device/base.cuh"
+#include "device/bytes.cuh"
 #include "device/types.cuh"
 
 namespace tilewright {
-
-// prmt.b32: bytes of {low, high} by the nibbles of `order`. Thread.
-__device__ __forceinline__ uint32_t PermuteBytes(uint32_t low, uint32_t high, uint32_t order) {
-  uint32_t result;
-  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(order));
-  return result;
-}
 
 // The four keys of a thread: neighbours of a group.
 struct TransposedKeys {

@@ -13,6 +13,7 @@
 #include "attention/wgmma_memory.cuh"
 #include "attention/wgmma_store.cuh"
 #include "device/cluster.cuh"
+#include "device/hold.cuh"
 #include "device/mbarrier.cuh"
 #include "device/warp.cuh"
 #include "device/wgmma.cuh"
@@ -115,29 +116,6 @@ struct MathTurn {
     }
   }
 };
-
-// WgmmaHold() of many values at a time, for the compiler's sake.
-template <int kCount>
-__device__ __forceinline__ void HoldAll(float (&v)[kCount]) {
-  static_assert(kCount % 8 == 0);
-#pragma unroll
-  for (int i = 0; i < kCount; i += 8) {
-    asm volatile(""
-                 : "+f"(v[i]), "+f"(v[i + 1]), "+f"(v[i + 2]), "+f"(v[i + 3]), "+f"(v[i + 4]),
-                   "+f"(v[i + 5]), "+f"(v[i + 6]), "+f"(v[i + 7])::"memory");
-  }
-}
-
-__device__ __forceinline__ void HoldAll(uint32_t (&v)[4]) {
-  asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory");
-}
-
-// Keeps later waits behind the computation of `sum`, which is not negative: the assembler would put
-// a wait for a matrix product first, whose time was to be spent on that computation. Measured to
-// help float8, whose products are short, and to cost 16-bit kernels 2 to 4 %.
-__device__ __forceinline__ void HoldBack(float sum) {
-  asm volatile("{.reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p nanosleep.u32 20;}" ::"f"(sum));
-}
 
 // Rounded weights of one step of a matrix product, `s` being its tiles of eight keys.
 template <class Element>

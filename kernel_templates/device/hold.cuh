@@ -1,0 +1,35 @@
+// Holds on registers: what a kernel says about the order of its instructions, to compilers.
+#ifndef TILEWRIGHT_DEVICE_HOLD_CUH_
+#define TILEWRIGHT_DEVICE_HOLD_CUH_
+
+#include "device/base.cuh"
+
+namespace tilewright {
+
+// WgmmaHold() of many values at a time, for the compiler's sake.
+template <int kCount>
+__device__ __forceinline__ void HoldAll(float (&v)[kCount]) {
+  static_assert(kCount % 8 == 0);
+#pragma unroll
+  for (int i = 0; i < kCount; i += 8) {
+    asm volatile(""
+                 : "+f"(v[i]), "+f"(v[i + 1]), "+f"(v[i + 2]), "+f"(v[i + 3]), "+f"(v[i + 4]),
+                   "+f"(v[i + 5]), "+f"(v[i + 6]), "+f"(v[i + 7])::"memory");
+  }
+}
+
+__device__ __forceinline__ void HoldAll(uint32_t (&v)[4]) {
+  asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory");
+}
+
+// nanosleep.u32, never taken: sm_80. Thread. Keeps later waits behind the computation of `sum`, which
+// is not negative: the assembler would put a wait for a matrix product first, whose time was to be
+// spent on that computation. Measured to help float8, whose products are short, and to cost 16-bit
+// kernels 2 to 4 %.
+__device__ __forceinline__ void HoldBack(float sum) {
+  asm volatile("{.reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p nanosleep.u32 20;}" ::"f"(sum));
+}
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_DEVICE_HOLD_CUH_
