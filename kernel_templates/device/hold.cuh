@@ -22,10 +22,10 @@ __device__ __forceinline__ void HoldAll(uint32_t (&v)[4]) {
   asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory");
 }
 
-// nanosleep.u32, never taken: sm_80. Thread. Keeps later waits behind the computation of `sum`, which
-// is not negative: the assembler would put a wait for a matrix product first, whose time was to be
-// spent on that computation. Measured to help float8, whose products are short, and to cost 16-bit
-// kernels 2 to 4 %.
+// nanosleep.u32, never taken: sm_80. Thread. Keeps later waits behind the computation of `sum`,
+// which is not negative: the assembler would put a wait for a matrix product first, whose time was
+// to be spent on that computation. Measured to help float8, whose products are short, and to cost
+// 16-bit kernels 2 to 4 %.
 __device__ __forceinline__ void HoldBack(float sum) {
   asm volatile("{.reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p nanosleep.u32 20;}" ::"f"(sum));
 }
