@@ -33,6 +33,11 @@ struct Recompile {
   absl::StatusOr<std::string> digest = absl::UnknownError("not compiled");
 };
 
+// Kernels of one template and configuration share a source and differ in their entry.
+std::string KernelName(const KernelSpec& kernel) {
+  return Cat(kernel.entry, "\n", kernel.Source());
+}
+
 class LedgerChecker {
  public:
   LedgerChecker(const Ledger& ledger, const LedgerCheckOptions& options)
@@ -149,9 +154,9 @@ class LedgerChecker {
       if (!SameCompiler(claim)) continue;
       for (const KernelSpec& kernel : claim.identity.kernels) {
         if (claim.closure_changed) {
-          recompiles_[kernel.Source()].kernel = &kernel;
+          recompiles_[KernelName(kernel)].kernel = &kernel;
         } else {
-          unchanged[kernel.Source()] = &kernel;
+          unchanged[KernelName(kernel)] = &kernel;
         }
       }
     }
@@ -159,8 +164,8 @@ class LedgerChecker {
                                                                   unchanged.end());
     const size_t count = std::min(others.size(), static_cast<size_t>(std::max(0, options_.sample)));
     for (size_t i = 0; i < count; ++i) {
-      const auto& [source, kernel] = others[(options_.rotation * count + i) % others.size()];
-      recompiles_[source].kernel = kernel;
+      const auto& [name, kernel] = others[(options_.rotation * count + i) % others.size()];
+      recompiles_[name].kernel = kernel;
     }
   }
 
@@ -176,7 +181,7 @@ class LedgerChecker {
 
   void CompileAll() {
     std::vector<Recompile*> work;
-    for (auto& [source, recompile] : recompiles_) work.push_back(&recompile);
+    for (auto& [name, recompile] : recompiles_) work.push_back(&recompile);
     std::atomic<size_t> next{0};
     const auto drain = [&] {
       for (size_t i = next++; i < work.size(); i = next++) {
@@ -194,7 +199,7 @@ class LedgerChecker {
   std::optional<absl::StatusOr<std::string>> CompiledDigests(const Claim& claim) const {
     std::string digests;
     for (const KernelSpec& kernel : claim.identity.kernels) {
-      const auto found = recompiles_.find(kernel.Source());
+      const auto found = recompiles_.find(KernelName(kernel));
       if (found == recompiles_.end()) return std::nullopt;
       if (!found->second.digest.ok()) return found->second.digest;
       digests += Cat(digests.empty() ? "" : ",", *found->second.digest);
@@ -228,7 +233,7 @@ class LedgerChecker {
   std::string no_compiler_;  // why there is none
   std::map<std::string, std::string, std::less<>> closures_;
   std::vector<Claim> claims_;
-  std::map<std::string, Recompile> recompiles_;  // by source
+  std::map<std::string, Recompile> recompiles_;  // by KernelName()
 };
 
 }  // namespace

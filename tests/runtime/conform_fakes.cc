@@ -11,7 +11,7 @@ namespace {
 
 class AddVariant : public Variant {
  public:
-  explicit AddVariant(std::string name) : name_(std::move(name)) {}
+  AddVariant(std::string name, int kernels) : name_(std::move(name)), kernels_(kernels) {}
   std::string_view name() const override { return name_; }
   absl::Status Serves(const CallDesc&, const DeviceProfile&) const override {
     return absl::OkStatus();
@@ -29,7 +29,13 @@ class AddVariant : public Variant {
     return {name_, {{"tile", 1}}};
   }
   std::vector<KernelSpec> Kernels(const CallDesc&, const Config& config) const override {
-    return {{"test/add.cuh", "Add", {{"int kTile", std::to_string(config.Get("tile"))}}}};
+    std::vector<KernelSpec> kernels;
+    for (int i = 0; i < kernels_; ++i) {
+      kernels.push_back({"test/add.cuh",
+                         i == 0 ? "Add" : Cat("Add", i),
+                         {{"int kTile", std::to_string(config.Get("tile"))}}});
+    }
+    return kernels;
   }
   absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config&,
                                  const DeviceProfile&) const override {
@@ -43,10 +49,12 @@ class AddVariant : public Variant {
 
  private:
   std::string name_;
+  int kernels_;
 };
 
 class AddRecipe : public Recipe {
  public:
+  explicit AddRecipe(int kernels) : fast_("fast", kernels), portable_("portable", kernels) {}
   std::span<const ProblemField> fields() const override { return fields_; }
   ProblemFields Describe(const CallDesc& call) const override {
     return {call.output(0).desc.elements()};
@@ -55,8 +63,8 @@ class AddRecipe : public Recipe {
 
  private:
   const std::vector<ProblemField> fields_ = {{"elements", ProblemField::Kind::kExact}};
-  const AddVariant fast_{"fast"};
-  const AddVariant portable_{"portable"};
+  const AddVariant fast_;
+  const AddVariant portable_;
   const std::vector<const Variant*> variants_ = {&fast_, &portable_};
 };
 
@@ -125,7 +133,7 @@ std::unique_ptr<OpSpec> MakeAddSpec() {
   return op;
 }
 
-std::unique_ptr<Recipe> MakeAddRecipe() { return std::make_unique<AddRecipe>(); }
+std::unique_ptr<Recipe> MakeAddRecipe(int kernels) { return std::make_unique<AddRecipe>(kernels); }
 
 static TemplateSet AddTemplates() {
   TemplateSet templates;

@@ -21,7 +21,8 @@ namespace tilewright {
 std::unique_ptr<OpSpec> MakeAddSpec();
 
 // Two variants, "fast" and "portable", with tiles 1, 2 and 4; kernels of "test/add.cuh".
-std::unique_ptr<Recipe> MakeAddRecipe();
+// A call runs `kernels` kernels of one template and configuration: Add, Add1, Add2, ...
+std::unique_ptr<Recipe> MakeAddRecipe(int kernels = 1);
 
 // Replays what a FakeHostRuntime was asked under capture.
 class ReplayingDriver : public FakeDriver {

@@ -106,14 +106,15 @@ TEST(LedgerTest, Files) {
   EXPECT_EQ(ledger.Find("GemmFwdOp", "workload/b", "bfloat16", "", ""), nullptr);
 }
 
-// "Compiles" a fixture: which of two depends on the template's text.
+// "Compiles" a fixture: which of two depends on the template's text and on the entry.
 class FixtureCompiler : public Compiler {
  public:
   absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) override {
     ++compiles;
     const std::string& text = request.headers.at("test/add.cuh");
     if (text.find("broken") != std::string::npos) return absl::InternalError("syntax error");
-    const bool other = text.find("other code") != std::string::npos;
+    const bool other = text.find("other code") != std::string::npos ||
+                       request.name_expression.find("Add1") != std::string::npos;
     std::ifstream file(std::string(TILEWRIGHT_SOURCE_DIR) + "/tests/runtime/cubins/" +
                            (other ? "inspect_sm80.cubin" : "inspect_sm90a.cubin"),
                        std::ios::binary);
@@ -130,7 +131,7 @@ class FixtureCompiler : public Compiler {
 
 // A ledger that vouches for the add operator as `templates` had it.
 struct CheckBench {
-  CheckBench() {
+  explicit CheckBench(int kernels = 1) : recipe(MakeAddRecipe(kernels)) {
     templates.Add("test/add.cuh", "// code");
     options.ops = {spec.get()};
     options.recipe = [this](std::string_view) { return recipe.get(); };
@@ -139,7 +140,11 @@ struct CheckBench {
     options.device = BuiltinDeviceProfile("h200").value();
     CompileRequest request;
     request.headers["test/add.cuh"] = "// code";
-    const std::string cubin = CubinDigest(compiler.Compile(request)->cubin).value();
+    std::string cubin = CubinDigest(compiler.Compile(request)->cubin).value();
+    for (int i = 1; i < kernels; ++i) {
+      request.name_expression = "Add" + std::to_string(i) + "<Config>";
+      cubin += "," + CubinDigest(compiler.Compile(request)->cubin).value();
+    }
     compiler.compiles = 0;
     const std::vector<ConformCase> cases = ConformCases(*spec).value();
     for (const ConformCase& entry : cases) {
@@ -172,7 +177,7 @@ struct CheckBench {
   }
 
   std::unique_ptr<OpSpec> spec = MakeAddSpec();
-  std::unique_ptr<Recipe> recipe = MakeAddRecipe();
+  std::unique_ptr<Recipe> recipe;
   TemplateSet templates;
   FixtureCompiler compiler;
   LedgerCheckOptions options;
@@ -190,6 +195,15 @@ TEST(LedgerCheckTest, UnchangedCodePasses) {
   EXPECT_EQ(report.recompiled, 1);  // one kernel serves every case
   bench.options.sample = 0;
   EXPECT_EQ(bench.Check().recompiled, 0);
+}
+
+// Guards: kernels that share a source, as they share template and configuration, are told apart.
+TEST(LedgerCheckTest, EntriesOfOneSourceAreKernelsOfTheirOwn) {
+  CheckBench bench(2);
+  bench.options.sample = 2;
+  const LedgerReport report = bench.Check();
+  EXPECT_THAT(report.findings, IsEmpty());
+  EXPECT_EQ(report.recompiled, 2);
 }
 
 // Guards: an edit that leaves the cubin alone passes; one that changes it fails, by digest.
