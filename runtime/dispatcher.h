@@ -100,9 +100,9 @@ class Dispatcher {
   void Remember(const ExactKey& key, ExactPtr exact);
   void Publish(const std::string& plan_key, const std::shared_ptr<const Plan>& plan);
   void KeepWithinKernelLimit(const Plan& newest);
-  // Gives up plans until at most `keep` kernels are loaded or a bounded number of plans has gone: the
-  // least recently used first, those of `busy` and those called since the last sweep last. Returns
-  // how many kernels went.
+  // Gives up plans until at most `keep` kernels are loaded or a bounded number of plans has gone:
+  // the least recently used first, those of `busy` and those called since the last sweep last.
+  // Returns how many kernels went.
   int64_t GiveUpPlans(std::set<const Plan*> busy, int64_t keep);
   void Say(const Plan& plan) const;
 

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <memory>
 #include <set>
 #include <span>
 #include <string>

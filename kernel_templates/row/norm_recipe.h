@@ -28,8 +28,8 @@ struct NormProblem {
   absl::InlinedVector<int, 2> results;  // operands with a value a channel that are written
   NormColumnKind kind = NormColumnKind::kNone;
   bool given = false;  // the last columns of `op` are the statistics
-  LayoutDims run;   // of one channel of a row, or all of a row
-  LayoutDims runs;  // the rest of a row
+  LayoutDims run;      // of one channel of a row, or all of a row
+  LayoutDims runs;     // the rest of a row
   LayoutDims rows;
   int64_t channel_rows = 1;            // rows that have different channels
   int64_t longest = int64_t{1} << 62;  // rows beyond this go in passes

@@ -86,7 +86,8 @@ int64_t ElementsOf(const CallDesc& call) {
   return elements;
 }
 
-// Guards: the reference answers every edge case that takes little data to make, and a third are such at least.
+// Guards: the reference answers every edge case that takes little data to make, and a third are
+// such at least.
 TEST_P(ConformFamilyTest, ReferencesAnswerEveryEdgeCase) {
   constexpr int64_t kLittle = 1 << 17;
   for (const OpSpec* op : Ops()) {
