@@ -134,18 +134,9 @@ class ColumnReduceVariant : public Variant {
     launch.grid[1] = static_cast<uint32_t>(splits);
     launch.block[0] = static_cast<uint32_t>(Threads(config));
     launch.pointers.push_back({offsetof(ColumnReduceParams, input), 0, 0});
-    if (split) {
-      bound.workspace_bytes = splits * plan.rows * op_.value_bytes;
-      launch.pointers.push_back({offsetof(ColumnReduceParams, partials), kWorkspaceOperand, 0});
-    } else {
-      for (size_t i = 1; i < call.operands.size(); ++i) {
-        launch.pointers.push_back(
-            {static_cast<uint16_t>(offsetof(ColumnReduceParams, outputs) + (i - 1) * sizeof(void*)),
-             static_cast<int8_t>(i), 0});
-      }
-    }
-    bound.launches.push_back(std::move(launch));
-    if (split) bound.launches.push_back(CombineLaunch(call, op_, plan, splits, 1));
+    AddReduceLaunch(call, op_, plan,
+                    {offsetof(ColumnReduceParams, partials), offsetof(ColumnReduceParams, outputs)},
+                    split, splits, std::move(launch), &bound);
     return bound;
   }
 

@@ -172,8 +172,19 @@ KernelSpec CombineSpec(const ReduceOperator& op, const ReducePlan& plan) {
   return spec;
 }
 
+namespace {
+
+// The results' pointers, one behind the other from `offset` of the parameters.
+void AddResultPointers(const CallDesc& call, size_t offset, Launch* launch) {
+  for (size_t i = 1; i < call.operands.size(); ++i) {
+    launch->pointers.push_back(
+        {static_cast<uint16_t>(offset + (i - 1) * sizeof(void*)), static_cast<int8_t>(i), 0});
+  }
+}
+
+// The second stage, the first one having left `splits` partials a result.
 Launch CombineLaunch(const CallDesc& call, const ReduceOperator& op, const ReducePlan& plan,
-                     int64_t splits, int kernel) {
+                     int64_t splits) {
   RowReduceParams p{};
   p.rows = plan.rows;
   p.splits = static_cast<int>(splits);
@@ -186,19 +197,30 @@ Launch CombineLaunch(const CallDesc& call, const ReduceOperator& op, const Reduc
     }
   }
   Launch launch;
-  launch.kernel = kernel;
+  launch.kernel = 1;
   launch.SetParams(p);
   const int64_t rows = kCombineBlock / CombineThreads(plan);
   launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>((plan.rows + rows - 1) / rows, 65536));
   launch.block[0] = static_cast<uint32_t>(kCombineBlock);
   launch.programmatic_dependent_launch = true;
   launch.pointers.push_back({offsetof(RowReduceParams, partials), kWorkspaceOperand, 0});
-  for (size_t i = 1; i < call.operands.size(); ++i) {
-    launch.pointers.push_back(
-        {static_cast<uint16_t>(offsetof(RowReduceParams, outputs) + (i - 1) * sizeof(void*)),
-         static_cast<int8_t>(i), 0});
-  }
+  AddResultPointers(call, offsetof(RowReduceParams, outputs), &launch);
   return launch;
+}
+
+}  // namespace
+
+void AddReduceLaunch(const CallDesc& call, const ReduceOperator& op, const ReducePlan& plan,
+                     ReducePointers pointers, bool split, int64_t splits, Launch launch,
+                     BoundCall* bound) {
+  if (split) {
+    bound->workspace_bytes = splits * plan.rows * op.value_bytes;
+    launch.pointers.push_back({static_cast<uint16_t>(pointers.partials), kWorkspaceOperand, 0});
+  } else {
+    AddResultPointers(call, pointers.outputs, &launch);
+  }
+  bound->launches.push_back(std::move(launch));
+  if (split) bound->launches.push_back(CombineLaunch(call, op, plan, splits));
 }
 
 std::unique_ptr<Recipe> MakeReduceRecipe(const ReduceOperator& op) {

@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_KERNEL_TEMPLATES_ROW_REDUCE_RECIPE_H_
 #define TILEWRIGHT_KERNEL_TEMPLATES_ROW_REDUCE_RECIPE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -62,11 +63,19 @@ int64_t ReduceLengthBucket(int64_t length);
 std::vector<std::pair<std::string, std::string>> ReduceConstants(const ReduceOperator& op,
                                                                  const ReducePlan& plan);
 
-// The second stage of results that several CTAs share: its kernel, and its launch given that the
-// first one left `splits` partials a result.
+// The kernel of the second stage of results that several CTAs share.
 KernelSpec CombineSpec(const ReduceOperator& op, const ReducePlan& plan);
-Launch CombineLaunch(const CallDesc& call, const ReduceOperator& op, const ReducePlan& plan,
-                     int64_t splits, int kernel);
+
+// Where the parameters of a kernel that reduces keep its pointers.
+struct ReducePointers {
+  size_t partials;
+  size_t outputs;  // one a result
+};
+// Adds `launch` to `bound`: it writes the results or, where `split`, partial values in the
+// workspace, which a second launch combines.
+void AddReduceLaunch(const CallDesc& call, const ReduceOperator& op, const ReducePlan& plan,
+                     ReducePointers pointers, bool split, int64_t splits, Launch launch,
+                     BoundCall* bound);
 
 // The variants, in order of preference. The last serves any layout.
 std::unique_ptr<Variant> MakeRowReduceVariant(const ReduceOperator& op);

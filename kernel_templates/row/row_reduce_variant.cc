@@ -119,18 +119,9 @@ class RowReduceVariant : public Variant {
     launch.block[0] = static_cast<uint32_t>(g.cta_threads());
     launch.cluster[0] = static_cast<uint32_t>(g.cluster);
     launch.pointers.push_back({offsetof(RowReduceParams, input), 0, 0});
-    if (g.split) {
-      bound.workspace_bytes = splits * plan.rows * op_.value_bytes;
-      launch.pointers.push_back({offsetof(RowReduceParams, partials), kWorkspaceOperand, 0});
-    } else {
-      for (size_t i = 1; i < call.operands.size(); ++i) {
-        launch.pointers.push_back(
-            {static_cast<uint16_t>(offsetof(RowReduceParams, outputs) + (i - 1) * sizeof(void*)),
-             static_cast<int8_t>(i), 0});
-      }
-    }
-    bound.launches.push_back(std::move(launch));
-    if (g.split) bound.launches.push_back(CombineLaunch(call, op_, plan, splits, 1));
+    AddReduceLaunch(call, op_, plan,
+                    {offsetof(RowReduceParams, partials), offsetof(RowReduceParams, outputs)},
+                    g.split, splits, std::move(launch), &bound);
     return bound;
   }
 
