@@ -1,14 +1,16 @@
 // Times many configurations of matrix products beside cuBLASLt, all in one run.
 //
 //   tilewright_gemm_landscape SHAPES [--configs FILE | --space | --top N] [--repeats N]
-//   [--clean-l2]
+//   [--clean-l2] [--sets N] [--flush-times N] [--profile]
 //
 // A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
 // of the variants that serve a shape are timed; --space times every legal configuration, --top also
 // those of the N kernels that the model predicts fastest, --configs those of a file, where they are
 // legal: a line is a shape's label, or *, and JSON. L2 is flushed by a
-// fill, which leaves it full of lines to write back, or with --clean-l2 by reads. CSV on standard
-// output.
+// fill, which leaves it full of lines to write back, or with --clean-l2 by reads, of --flush-times
+// (4) its size. Samples go through --sets (3) sets of inputs: one that is used every time is still
+// in L2 in part, whatever the flush. CSV on standard output. --profile launches each once after a
+// flush, for a profiler to see.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -22,6 +24,7 @@
 #include "bench/peers/cublaslt.h"
 #include "manifest/status.h"
 #include "runtime/measure/kernel_timer.h"
+#include "runtime/measure/l2_flush.h"
 #include "tests/gpu/gemm_checker.h"
 
 namespace tilewright {
@@ -33,6 +36,9 @@ struct Options {
   bool space = false;
   size_t top = 0;
   bool clean_l2 = false;
+  bool profile = false;
+  int64_t flush_times = 4;
+  int sets = 3;
   int repeats = 7;
 };
 
@@ -162,6 +168,13 @@ class Bench {
     TimerOptions timing;
     timing.clean_l2 = options_.clean_l2;
     timing.warmup = 1;
+    TW_ASSIGN_OR_RETURN(const int l2, driver.Attribute(0, DeviceAttribute::kL2CacheBytes));
+    timing.l2_bytes = l2 * options_.flush_times / 4;
+    if (options_.profile) {
+      TW_ASSIGN_OR_RETURN(flush_, L2Flush::Create(driver, 0, checker_.stream(), timing.l2_bytes,
+                                                  options_.clean_l2));
+      return absl::OkStatus();
+    }
     TW_ASSIGN_OR_RETURN(timer_, KernelTimer::Create(driver, 0, checker_.stream(), timing));
     std::cerr << "timing by " << TimingMethodName(timer_->method()) << "\n";
     std::cout << "label,dtype,batches,m,n,k,trans_a,trans_b,config,predicted_us,median_us,ratio\n";
@@ -169,16 +182,32 @@ class Bench {
   }
 
   absl::Status Measure(const Shape& shape, const std::vector<Config>& candidates) {
-    TW_RETURN_IF_ERROR(checker_.PrepareNormal(shape.gemm));
     works_.clear();
-    TW_ASSIGN_OR_RETURN(const std::unique_ptr<CublasLtGemm> peer, AddPeer(shape.gemm));
-    const size_t peers = works_.size();
-    std::vector<std::unique_ptr<DirectCall>> calls;
-    for (const Config& config : candidates) {
-      TW_ASSIGN_OR_RETURN(calls.emplace_back(), checker_.Direct(config));
-      const DirectCall* const call = calls.back().get();
-      Add([this, call](int) { return call->Launch(checker_.stream()); });
+    std::vector<GemmBuffers> sets;
+    std::vector<std::vector<std::unique_ptr<DirectCall>>> calls(candidates.size());
+    for (int set = 0; set < options_.sets; ++set) {
+      if (set > 0) checker_.SetInputsAside();
+      TW_RETURN_IF_ERROR(checker_.PrepareNormal(shape.gemm, static_cast<uint32_t>(set) + 1));
+      sets.push_back({checker_.Data(0), checker_.Data(1), checker_.Data(2), workspace_,
+                      kCublasLtWorkspaceBytes});
+      for (size_t i = 0; i < candidates.size(); ++i) {
+        TW_ASSIGN_OR_RETURN(calls[i].emplace_back(), checker_.Direct(candidates[i]));
+      }
     }
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<CublasLtGemm> peer, AddPeer(shape.gemm, sets));
+    const size_t peers = works_.size();
+    for (const auto& of_config : calls) {
+      Add([this, &of_config](int sample) {
+        return of_config[static_cast<size_t>(sample) % of_config.size()]->Launch(checker_.stream());
+      });
+    }
+    const absl::Status status = options_.profile ? LaunchEach() : Time(shape, candidates, peers);
+    TW_RETURN_IF_ERROR(checker_.FreeInputsAside());
+    return status;
+  }
+
+ private:
+  absl::Status Time(const Shape& shape, const std::vector<Config>& candidates, size_t peers) {
     auto samples = timer_->Time(works_, options_.repeats);
     if (!samples.ok()) return samples.status();
     double peer_us = 0;
@@ -197,7 +226,14 @@ class Bench {
     return absl::OkStatus();
   }
 
- private:
+  absl::Status LaunchEach() {
+    for (const TimedWork& work : works_) {
+      TW_RETURN_IF_ERROR(flush_->Enqueue(checker_.stream()));
+      work.launch(0).IgnoreError();  // not every algorithm of the peer runs
+    }
+    return checker_.driver().SynchronizeStream(checker_.stream());
+  }
+
   void Add(std::function<absl::Status(int)> launch) {
     TimedWork work;
     work.launch = std::move(launch);
@@ -205,15 +241,14 @@ class Bench {
   }
 
   // Every algorithm that runs.
-  absl::StatusOr<std::unique_ptr<CublasLtGemm>> AddPeer(const GemmCase& gemm) {
+  absl::StatusOr<std::unique_ptr<CublasLtGemm>> AddPeer(const GemmCase& gemm,
+                                                        const std::vector<GemmBuffers>& sets) {
     TW_ASSIGN_OR_RETURN(const CallDesc call, PeerCall(gemm));
     TW_ASSIGN_OR_RETURN(std::unique_ptr<CublasLtGemm> peer, CublasLtGemm::Create(call));
-    const GemmBuffers buffers{checker_.Data(0), checker_.Data(1), checker_.Data(2), workspace_,
-                              kCublasLtWorkspaceBytes};
     for (int i = 0; i < peer->algorithms(); ++i) {
-      if (!peer->Run(i, buffers, checker_.stream()).ok()) continue;
-      Add([this, raw = peer.get(), buffers, i](int) {
-        return raw->Run(i, buffers, checker_.stream());
+      if (!options_.profile && !peer->Run(i, sets[0], checker_.stream()).ok()) continue;
+      Add([this, raw = peer.get(), &sets, i](int sample) {
+        return raw->Run(i, sets[static_cast<size_t>(sample) % sets.size()], checker_.stream());
       });
     }
     return peer;
@@ -232,7 +267,8 @@ class Bench {
 
   GemmChecker& checker_;
   const Options& options_;
-  std::unique_ptr<KernelTimer> timer_;
+  std::unique_ptr<KernelTimer> timer_;  // null when profiling
+  std::unique_ptr<L2Flush> flush_;      // when profiling
   void* workspace_ = nullptr;
   std::vector<TimedWork> works_;
 };
@@ -272,6 +308,12 @@ int main(int argc, char** argv) {
       options.top = static_cast<size_t>(std::max(1, std::atoi(argv[++i])));
     } else if (argument == "--clean-l2") {
       options.clean_l2 = true;
+    } else if (argument == "--profile") {
+      options.profile = true;
+    } else if (argument == "--sets" && i + 1 < argc) {
+      options.sets = std::max(1, std::atoi(argv[++i]));
+    } else if (argument == "--flush-times" && i + 1 < argc) {
+      options.flush_times = std::max(1, std::atoi(argv[++i]));
     } else if (argument == "--configs" && i + 1 < argc) {
       options.configs = argv[++i];
     } else if (argument == "--repeats" && i + 1 < argc) {
@@ -282,7 +324,8 @@ int main(int argc, char** argv) {
   }
   if (options.shapes.empty()) {
     std::cerr << "usage: " << argv[0]
-              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--clean-l2]\n";
+              << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--clean-l2]"
+                 " [--sets N] [--flush-times N] [--profile]\n";
     return 2;
   }
   const absl::Status status = tilewright::Main(options);

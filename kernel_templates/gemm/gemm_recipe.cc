@@ -8,7 +8,7 @@ namespace {
 
 class GemmRecipe : public Recipe {
  public:
-  explicit GemmRecipe(GemmReader read) : read_(read), gemv_(read), wgmma_(read), mma_(read) {}
+  explicit GemmRecipe(GemmReader read) : read_(read) {}
   std::span<const ProblemField> fields() const override { return fields_; }
   ProblemFields Describe(const CallDesc& call) const override { return DescribeGemm(read_(call)); }
   std::span<const Variant* const> variants() const override { return variants_; }
@@ -16,10 +16,10 @@ class GemmRecipe : public Recipe {
  private:
   const GemmReader read_;
   const std::array<ProblemField, kGemmFieldCount> fields_ = GemmFields();
-  const GemvVariant gemv_;
-  const WgmmaVariant wgmma_;
-  const MmaVariant mma_;
-  const std::array<const Variant*, 3> variants_ = {&gemv_, &wgmma_, &mma_};
+  const std::unique_ptr<Variant> gemv_ = MakeGemvVariant(read_);
+  const std::unique_ptr<Variant> wgmma_ = MakeWgmmaVariant(read_);
+  const std::unique_ptr<Variant> mma_ = MakeMmaVariant(read_);
+  const std::array<const Variant*, 3> variants_ = {gemv_.get(), wgmma_.get(), mma_.get()};
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #define TILEWRIGHT_KERNEL_TEMPLATES_GEMM_VARIANTS_H_
 
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "kernel_templates/gemm/problem.h"
@@ -12,66 +11,14 @@
 
 namespace tilewright {
 
-// "gemv": at most kMaxTokens rows of a, K-contiguous operands, no shared memory on the way in.
-class GemvVariant : public Variant {
- public:
-  static constexpr int64_t kMaxTokens = 16;
-  explicit GemvVariant(GemmReader read) : read_(read) {}
-  std::string_view name() const override { return "gemv"; }
-  absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override;
-  TuningSpace Space(const CallDesc& call, const DeviceProfile& device) const override;
-  absl::Status Legal(const CallDesc& call, const Config& config,
-                     const DeviceProfile& device) const override;
-  double PredictUs(const CallDesc& call, const Config& config,
-                   const DeviceProfile& device) const override;
-  Config Default(const CallDesc& call, const DeviceProfile& device) const override;
-  std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override;
-  absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
-                                 const DeviceProfile& device) const override;
-
- private:
-  GemmReader read_;
-};
+// "gemv": at most 16 rows of a, K-contiguous operands, no shared memory on the way in.
+std::unique_ptr<Variant> MakeGemvVariant(GemmReader read);
 
 // "wgmma": Hopper's warp-group tensor cores and copy engine; operands and output in 16-byte pieces.
-class WgmmaVariant : public Variant {
- public:
-  explicit WgmmaVariant(GemmReader read) : read_(read) {}
-  std::string_view name() const override { return "wgmma"; }
-  absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override;
-  TuningSpace Space(const CallDesc& call, const DeviceProfile& device) const override;
-  absl::Status Legal(const CallDesc& call, const Config& config,
-                     const DeviceProfile& device) const override;
-  double PredictUs(const CallDesc& call, const Config& config,
-                   const DeviceProfile& device) const override;
-  Config Default(const CallDesc& call, const DeviceProfile& device) const override;
-  std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override;
-  absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
-                                 const DeviceProfile& device) const override;
-
- private:
-  GemmReader read_;
-};
+std::unique_ptr<Variant> MakeWgmmaVariant(GemmReader read);
 
 // "mma": portable, any extent, stride and alignment; sm_80 and up.
-class MmaVariant : public Variant {
- public:
-  explicit MmaVariant(GemmReader read) : read_(read) {}
-  std::string_view name() const override { return "mma"; }
-  absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override;
-  TuningSpace Space(const CallDesc& call, const DeviceProfile& device) const override;
-  absl::Status Legal(const CallDesc& call, const Config& config,
-                     const DeviceProfile& device) const override;
-  double PredictUs(const CallDesc& call, const Config& config,
-                   const DeviceProfile& device) const override;
-  Config Default(const CallDesc& call, const DeviceProfile& device) const override;
-  std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override;
-  absl::StatusOr<BoundCall> Bind(const CallDesc& call, const Config& config,
-                                 const DeviceProfile& device) const override;
-
- private:
-  GemmReader read_;
-};
+std::unique_ptr<Variant> MakeMmaVariant(GemmReader read);
 
 // The legal point of `variant`'s candidates with the lowest predicted time. Candidates that cannot
 // run are passed over; the first one must be legal.

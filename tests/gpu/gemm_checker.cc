@@ -117,14 +117,16 @@ absl::Status GemmChecker::Init() {
   TW_ASSIGN_OR_RETURN(void* const wrong, driver_->Alloc(kMaxPending * sizeof(unsigned)));
   wrong_ = static_cast<unsigned*>(wrong);
   TW_RETURN_IF_ERROR(driver_->Fill32(wrong_, 0, kMaxPending, stream_));
-  owned_.push_back(std::make_unique<GemvVariant>(ReadGemmCase));
-  owned_.push_back(std::make_unique<WgmmaVariant>(ReadGemmCase));
-  owned_.push_back(std::make_unique<MmaVariant>(ReadGemmCase));
+  owned_.push_back(MakeGemvVariant(ReadGemmCase));
+  owned_.push_back(MakeWgmmaVariant(ReadGemmCase));
+  owned_.push_back(MakeMmaVariant(ReadGemmCase));
   for (const auto& variant : owned_) variants_.push_back(variant.get());
   return absl::OkStatus();
 }
 
 GemmChecker::~GemmChecker() {
+  SetInputsAside();
+  for (std::byte* buffer : aside_) driver_->Free(buffer).IgnoreError();
   for (std::byte* buffer : buffers_) {
     if (buffer != nullptr) driver_->Free(buffer).IgnoreError();
   }
@@ -235,9 +237,24 @@ absl::Status GemmChecker::FillInputs(uint32_t seed, int normal) {
 
 void* GemmChecker::Data(int operand) const { return buffers_[operand] + kGuardBytes; }
 
-absl::Status GemmChecker::PrepareNormal(const GemmCase& gemm) {
+absl::Status GemmChecker::PrepareNormal(const GemmCase& gemm, uint32_t seed) {
   TW_RETURN_IF_ERROR(Allocate(gemm));
-  return FillInputs(1, 1);
+  return FillInputs(seed, 1);
+}
+
+void GemmChecker::SetInputsAside() {
+  for (int operand : {0, 1, 3}) {
+    if (buffers_[operand] != nullptr) aside_.push_back(buffers_[operand]);
+    buffers_[operand] = nullptr;
+    bytes_[operand] = 0;
+  }
+}
+
+absl::Status GemmChecker::FreeInputsAside() {
+  TW_RETURN_IF_ERROR(driver_->SynchronizeStream(stream_));
+  for (std::byte* buffer : aside_) TW_RETURN_IF_ERROR(driver_->Free(buffer));
+  aside_.clear();
+  return absl::OkStatus();
 }
 
 absl::Status GemmChecker::Prepare(const GemmCase& gemm, uint32_t seed) {

@@ -51,7 +51,11 @@ class GemmChecker {
   // Fills the inputs and computes what is expected of a case; the checks that follow are of it.
   absl::Status Prepare(const GemmCase& gemm, uint32_t seed = 1);
   // Fills the inputs with normally distributed values, for timing; nothing is expected.
-  absl::Status PrepareNormal(const GemmCase& gemm);
+  absl::Status PrepareNormal(const GemmCase& gemm, uint32_t seed = 1);
+  // Leaves the inputs to the calls made so far; the next Prepare() takes other memory.
+  void SetInputsAside();
+  // Frees what was set aside.
+  absl::Status FreeInputsAside();
   // The prepared case's launches with this configuration.
   absl::StatusOr<std::unique_ptr<DirectCall>> Direct(const Config& config);
   void* Data(int operand) const;
@@ -95,6 +99,7 @@ class GemmChecker {
   static constexpr int kBuffers = 6;  // a, b, d, bias, expected, workspace
   std::byte* buffers_[kBuffers] = {};
   int64_t bytes_[kBuffers] = {};
+  std::vector<std::byte*> aside_;
   unsigned* wrong_ = nullptr;
   std::map<std::string, std::shared_ptr<const LoadedKernel>> own_;  // by instantiation
   std::vector<std::string> pending_;

@@ -60,8 +60,7 @@ GemmProblem ReadWithEpilogue(const CallDesc& call) {
 template <GemmEpilogue::Activation kActivation, bool kBias>
 std::array<std::unique_ptr<Variant>, 3> VariantsWithEpilogue() {
   constexpr GemmReader kRead = ReadWithEpilogue<kActivation, kBias>;
-  return {std::make_unique<GemvVariant>(kRead), std::make_unique<WgmmaVariant>(kRead),
-          std::make_unique<MmaVariant>(kRead)};
+  return {MakeGemvVariant(kRead), MakeWgmmaVariant(kRead), MakeMmaVariant(kRead)};
 }
 
 TEST_F(GemmCompileTest, EpilogueOptions) {

@@ -1,0 +1,226 @@
+#include "kernel_templates/gemm/wgmma_choice.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "kernel_templates/gemm/wgmma_grid.h"
+
+namespace tilewright {
+namespace {
+
+// Stages of `bytes` each that leave room for the epilogue's staging. Narrow tiles gain nothing from
+// more than 128 KB.
+int64_t Stages(int64_t bytes, int64_t cols) {
+  return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, 12);
+}
+
+// Columns of an untuned tile that spans m tokens: few sizes. No more tokens are loaded than there
+// are.
+int64_t DefaultTokens(int64_t m) {
+  return m <= 8
+             ? 8
+             : std::max<int64_t>(32, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(m))));
+}
+
+// A tile with `rows` weights on wgmma's rows, 64 of each math group, and `tokens` columns.
+WgmmaConfig Swapped(const GemmProblem& problem, int64_t rows, int64_t tokens) {
+  WgmmaConfig config{
+      .tile_rows = rows, .tile_cols = tokens, .math_groups = rows / 64, .swap = true};
+  config.mn_major_cols = problem.AccessA() == OperandAccess::kMnMajor;
+  config.stages = Stages(config.StageBytes(), rows == 64 ? tokens : 128);
+  config.group = 16;
+  return config;
+}
+
+// Of the two tiles of 176 columns a problem's buckets share one: 192 rows where they fill waves as
+// well as 128 rows do (at 4096 rows) and K is long, so that the epilogue of 128 rows, which
+// ping-pong hides, counts for little.
+bool PrefersTall(const GemmProblem& problem, int64_t sms) {
+  constexpr int64_t kRows = 4096;
+  const auto waves_rows = [&](int64_t rows) {
+    return CeilDiv(CeilDiv(kRows, rows) * CeilDiv(problem.n, 176) * problem.batches, sms) * rows;
+  };
+  return problem.k >= 4096 && waves_rows(192) <= waves_rows(128);
+}
+
+// The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
+// the fastest in measurements (NOTES.md); which one is chosen is the model's.
+std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
+  std::vector<Config> candidates;
+  const int64_t m = BucketM(problem.m);
+  if (m <= 128) {
+    // One tile spans the tokens. If these are many, twice the weights beside them are loaded into
+    // fewer SMs.
+    for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
+      WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
+      for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
+        candidates.push_back(config.ToConfig());
+      }
+    }
+    if (problem.batches == 1) return candidates;
+  }
+  constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
+  WgmmaConfig narrow = Swapped(problem, 64, 128);
+  narrow.group = 4;
+  const WgmmaConfig square{
+      .tile_rows = 128, .tile_cols = 128, .stages = 6, .in_flight = 0, .group = 16};
+  // For short products of few rows: one tile's epilogue hides behind another's few steps.
+  const WgmmaConfig small_pair{
+      .tile_rows = 64, .tile_cols = 128, .stages = 6, .ping_pong = true, .staging = kWhole};
+  const WgmmaConfig tiny{.tile_rows = 64, .tile_cols = 64, .stages = 8, .math_groups = 1};
+  const WgmmaConfig medium{
+      .tile_rows = 128, .tile_cols = 192, .stages = 4, .in_flight = 0, .staging = kWhole};
+  const WgmmaConfig even{
+      .tile_rows = 128, .tile_cols = 160, .stages = 5, .in_flight = 0, .group = 16};
+  const WgmmaConfig tall{
+      .tile_rows = 192, .tile_cols = 176, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig large{
+      .tile_rows = 192, .tile_cols = 192, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig pair{.tile_rows = 128,
+                         .tile_cols = 176,
+                         .stages = 5,
+                         .ping_pong = true,
+                         .multicast = 2,
+                         .group = 16};
+  const WgmmaConfig high{
+      .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
+  // Two tiles that share their columns pay where these are many.
+  const bool many = m >= 2048 && problem.n >= 2048 && (problem.batches > 1 || problem.k >= 4096);
+  const bool is_tall = PrefersTall(problem, sms);
+  const bool odd = OddPitch(problem);
+  const bool share = odd || (many && !is_tall);
+  const WgmmaConfig wide{.tile_rows = 128,
+                         .tile_cols = 256,
+                         .stages = share ? 3 : 4,
+                         .in_flight = 0,
+                         .multicast = share ? 2 : 1,
+                         .staging = share ? kWhole : 1,
+                         .group = share ? 16 : 8};
+  // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
+  const WgmmaConfig slim{
+      .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
+  const WgmmaConfig third{
+      .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
+  const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 6, .in_flight = 0};
+  const WgmmaConfig broad{.tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0};
+  // Not all large tiles for every n: a problem's buckets would take too many kernels. Odd rows
+  // leave only those that share loads, and small ones.
+  WgmmaConfig shared = large;
+  shared.stages = 3;
+  shared.multicast = 2;
+  std::vector<WgmmaConfig> offered = {narrow, slim, square};
+  const auto offer = [&](std::initializer_list<WgmmaConfig> more) {
+    offered.insert(offered.end(), more);
+  };
+  if (odd) {
+    offer({shared});
+  } else if (is_tall) {
+    offer({broad, high, tall, large});
+  } else {
+    offer({even, broad, high, medium, pair, large});
+  }
+  if (m == 192 || m == 384) offer({third});
+  if (m <= 512) offer({close});
+  for (const WgmmaConfig& config : offered) candidates.push_back(config.ToConfig());
+  if (problem.n < 128 && problem.n % 64 != 0) {
+    WgmmaConfig thin = tiny;
+    thin.tile_cols = CeilDiv(problem.n, 16) * 16;
+    candidates.push_back(thin.ToConfig());
+  }
+  // A whole tile's bias beside 128 sums does not fit into the registers.
+  const GemmEpilogue& epilogue = problem.epilogue;
+  if (epilogue.bias == GemmEpilogue::Bias::kNone ||
+      epilogue.activation <= GemmEpilogue::Activation::kRelu) {
+    candidates.push_back(wide.ToConfig());
+  }
+  if (problem.batches > 1) {
+    candidates.push_back(small_pair.ToConfig());
+    candidates.push_back(tiny.ToConfig());
+  }
+  // Few tiles: their K is split over the CTAs of a cluster.
+  WgmmaConfig parts = square;
+  for (parts.split = 2; m * problem.batches <= 512 && parts.split <= 4; ++parts.split) {
+    candidates.push_back(parts.ToConfig());
+  }
+  return candidates;
+}
+
+// Columns of 128-row tiles that leave least of the last wave idle, where that gains 4 % over the
+// usual sizes; else 256.
+int64_t BalancedCols(const GemmProblem& problem, int64_t sms) {
+  const auto waves_cols = [&](int64_t cols) {
+    const int64_t tiles = CeilDiv(BucketM(problem.m), 128) * CeilDiv(problem.n, cols);
+    return static_cast<double>(CeilDiv(tiles * problem.batches, sms) * cols);
+  };
+  const double usual = std::min(
+      {waves_cols(128), waves_cols(160), waves_cols(176), waves_cols(192), waves_cols(256)});
+  int64_t best = 256;
+  for (int64_t cols = 144; cols < 256; cols += 16) {
+    if (waves_cols(cols) < std::min(0.96 * usual, waves_cols(best))) best = cols;
+  }
+  return best;
+}
+
+}  // namespace
+
+TuningSpace WgmmaSpace(GemmProblem problem, const DeviceProfile& device) {
+  problem.batches = BucketM(problem.batches);
+  const int64_t m = BucketM(problem.m);
+  using Values = std::vector<int64_t>;
+  if (m <= 128 && problem.batches == 1) {
+    Values cols = {DefaultTokens(m)};
+    if (const int64_t close = CeilDiv(m, 16) * 16; close < cols[0] && m > 8) cols.push_back(close);
+    return {"wgmma",
+            {{"tile_rows", {64, 128, 192, 256}},
+             {"tile_cols", cols},
+             {"stages", {4, 6, 8, 9, 10, 12}},
+             {"math_groups", {1, 2, 3}},
+             {"ping_pong", {0}},
+             {"swap", {1}},
+             {"split", {1, 2, 3, 4, 5, 6, 7, 8}},
+             {"in_flight", {1}},
+             {"multicast", {1, 2}},
+             {"staging", {1}},
+             {"group", {16}},
+             {"stream", {0}},
+             {"tail", {0, 1}}}};
+  }
+  Values cols = {64, 128, 160, 176, 192, 256};
+  if (m <= 512) cols.insert(cols.begin() + 1, {96, 112});
+  if (problem.n < 128 && problem.n % 64 != 0) cols.push_back(CeilDiv(problem.n, 16) * 16);
+  if (m <= 128 && DefaultTokens(m) < 64) cols.insert(cols.begin(), DefaultTokens(m));
+  const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
+  if (balanced != 256 && balanced != 160) cols.push_back(balanced);
+  const bool few = m * problem.batches <= 512;
+  return {"wgmma",
+          {{"tile_rows", {64, 128, 192, 256}},
+           {"tile_cols", cols},
+           {"stages", {3, 4, 5, 6, 8}},
+           {"math_groups", {1, 2, 3}},
+           {"ping_pong", {0, 1}},
+           {"swap", m <= 1024 ? Values{0, 1} : Values{0}},
+           {"split", few ? Values{1, 2, 3, 4, 5, 6} : Values{1}},
+           {"in_flight", {0, 1}},
+           {"multicast", {1, 2}},
+           {"staging", {1, WgmmaConfig::kWholeTile}},
+           {"group", {4, 8, 16, 32}},
+           {"stream", {0}},
+           {"tail", {0, 1}}}};
+}
+
+std::vector<Config> WgmmaCandidates(GemmProblem problem, const DeviceProfile& device) {
+  problem.batches = BucketM(problem.batches);
+  std::vector<Config> candidates = Candidates(problem, std::max(device.sm_count, 1));
+  const GemmProblem bucketed = problem.Bucketed();
+  for (Config& candidate : candidates) {
+    WgmmaConfig c = WgmmaConfig::From(candidate, problem);
+    if (!OffersGroups(bucketed) || c.split > 1) continue;
+    const int64_t rows = WgmmaSides::Of(bucketed, c.swap).row_extent;
+    c.group = std::min(c.group, LeastGroup(CeilDiv(rows, c.tile_rows)));
+    candidate = c.ToConfig();
+  }
+  return candidates;
+}
+
+}  // namespace tilewright
