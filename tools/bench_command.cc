@@ -1,6 +1,7 @@
 // tilewright bench: every workload on a GPU, ours and peers in the same run, as CSV.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <iomanip>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include "manifest/status.h"
 #include "tools/bench_run.h"
 #include "tools/cli.h"
+#include "tools/interrupt.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/selection.h"
@@ -68,11 +70,6 @@ void AddOrigin(GpuSession& gpu, const std::string& commit, std::vector<BenchRow>
   }
 }
 
-struct BenchResult {
-  std::vector<BenchRow> rows;
-  std::vector<std::string> findings;
-};
-
 // "shapes.jsonl:3 128x7168 2112x7168 bfloat16".
 std::string ShapeCaseName(const NamedCall& named) {
   std::string name = named.origin.substr(named.origin.rfind('/') + 1);
@@ -106,35 +103,26 @@ absl::StatusOr<std::vector<BenchCase>> ChosenCases(const BenchArgs& args) {
   return chosen;
 }
 
-absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& args) {
+absl::StatusOr<BenchMeasured> Bench(const CliContext& context, const BenchArgs& args) {
   TW_ASSIGN_OR_RETURN(const std::vector<BenchCase> cases, ChosenCases(args));
   std::vector<BenchRow> before;
   if (!args.against.empty()) {
     TW_ASSIGN_OR_RETURN(before, ReadBenchCsv(args.against));
   }
-  BenchResult result;
-  std::vector<BenchCase> measured;
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<GpuSession> gpu,
                       GpuSession::Open(context.runtime, args.device, args.options.clean_l2));
-  for (const BenchCase& bench_case : cases) {
-    absl::StatusOr<BenchRow> row = MeasureCase(*gpu, bench_case, args.options);
-    if (!row.ok()) {
-      result.findings.push_back(
-          Cat(bench_case.call.op->name, " ", bench_case.name, ": ", MessageOf(row.status())));
-      continue;
-    }
-    if (!args.json) {
-      std::cerr << row->op << " " << row->name << ": " << row->median_us << " us" << std::endl;
-    }
-    if (!row->peer_error.empty()) {
-      result.findings.push_back(Cat(row->op, " ", row->name, ": no peer: ", row->peer_error));
-    }
-    result.rows.push_back(*std::move(row));
-    measured.push_back(bench_case);
-  }
-  if (!args.torch.empty()) {
+  const std::atomic<bool>& interrupted = NoticeInterrupts();
+  BenchMeasured result = MeasureCases(
+      cases, interrupted, [&](const BenchCase& bench_case) -> absl::StatusOr<BenchRow> {
+        TW_ASSIGN_OR_RETURN(BenchRow row, MeasureCase(*gpu, bench_case, args.options));
+        if (!args.json) {
+          std::cerr << row.op << " " << row.name << ": " << row.median_us << " us" << std::endl;
+        }
+        return row;
+      });
+  if (!args.torch.empty() && !interrupted) {
     const absl::Status status =
-        MeasureTorchPeers(args.python, args.torch, args.options, measured, result.rows);
+        MeasureTorchPeers(args.python, args.torch, args.options, result.cases, result.rows);
     if (!status.ok()) result.findings.push_back(MessageOf(status));
   }
   AddOrigin(*gpu, args.commit, result.rows);
@@ -146,7 +134,7 @@ absl::StatusOr<BenchResult> Bench(const CliContext& context, const BenchArgs& ar
   return result;
 }
 
-Json ResultJson(const BenchResult& result) {
+Json ResultJson(const BenchMeasured& result) {
   Json rows = Json::array();
   for (const BenchRow& row : result.rows) {
     rows.push_back(
@@ -173,7 +161,7 @@ absl::Status WriteCsv(const std::vector<BenchRow>& rows, const std::string& path
 int RunBench(const CliContext& context, BenchArgs& args) {
   if (absl::Status status = CheckOutputFile(args.output); !status.ok()) return Fail(status);
   args.options.cublaslt = !args.no_cublaslt;
-  const absl::StatusOr<BenchResult> result = Bench(context, args);
+  const absl::StatusOr<BenchMeasured> result = Bench(context, args);
   if (!result.ok()) return Fail(result.status());
   if (!args.json || !args.output.empty()) {
     if (absl::Status status = WriteCsv(result->rows, args.output); !status.ok()) {

@@ -290,6 +290,31 @@ absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_cas
   return row;
 }
 
+BenchMeasured MeasureCases(
+    std::span<const BenchCase> cases, const std::atomic<bool>& interrupted,
+    const std::function<absl::StatusOr<BenchRow>(const BenchCase&)>& measure) {
+  BenchMeasured result;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (interrupted) {
+      result.findings.push_back(Cat("interrupted after ", i, " of ", cases.size(), " cases"));
+      break;
+    }
+    const BenchCase& bench_case = cases[i];
+    absl::StatusOr<BenchRow> row = measure(bench_case);
+    if (!row.ok()) {
+      result.findings.push_back(
+          Cat(bench_case.call.op->name, " ", bench_case.name, ": ", MessageOf(row.status())));
+      continue;
+    }
+    if (!row->peer_error.empty()) {
+      result.findings.push_back(Cat(row->op, " ", row->name, ": no peer: ", row->peer_error));
+    }
+    result.rows.push_back(*std::move(row));
+    result.cases.push_back(bench_case);
+  }
+  return result;
+}
+
 absl::Status MeasureTorchPeers(const std::string& python, const std::string& script,
                                const BenchOptions& options, std::span<const BenchCase> cases,
                                std::span<BenchRow> rows) {

@@ -2,6 +2,8 @@
 #ifndef TILEWRIGHT_TOOLS_BENCH_RUN_H_
 #define TILEWRIGHT_TOOLS_BENCH_RUN_H_
 
+#include <atomic>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +34,18 @@ struct BenchOptions {
 // of in the row, and costs only its own time.
 absl::StatusOr<BenchRow> MeasureCase(GpuSession& gpu, const BenchCase& bench_case,
                                      const BenchOptions& options);
+
+struct BenchMeasured {
+  std::vector<BenchRow> rows;
+  std::vector<BenchCase> cases;  // of the rows
+  std::vector<std::string> findings;
+};
+
+// Measures one case after another. A case that fails is a finding and no row; once `interrupted` is
+// set no case starts, and a finding says how far the run came.
+BenchMeasured MeasureCases(
+    std::span<const BenchCase> cases, const std::atomic<bool>& interrupted,
+    const std::function<absl::StatusOr<BenchRow>(const BenchCase&)>& measure);
 
 // Runs `python script` (bench/peers/torch_peers.py) on the cases and offers its times to the rows.
 absl::Status MeasureTorchPeers(const std::string& python, const std::string& script,

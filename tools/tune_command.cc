@@ -1,9 +1,7 @@
 // tilewright tune: measures candidates of each problem on a GPU and keeps the winners.
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include "runtime/keys.h"
 #include "runtime/tuning.h"
 #include "tools/cli.h"
+#include "tools/interrupt.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/selection.h"
@@ -23,14 +22,6 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Set by the first Ctrl-C; the search ends at its next step and keeps what it has. The only state
-// that a signal handler can reach.
-std::atomic<bool> interrupted{false};
-void OnInterrupt(int) {
-  interrupted = true;
-  std::signal(SIGINT, SIG_DFL);  // a second one ends the process
-}
 
 struct TuneArgs {
   CallSelection calls;
@@ -85,19 +76,24 @@ absl::StatusOr<std::vector<NamedCall>> ShardOf(const std::vector<NamedCall>& cal
 // Tunes one problem after another and reports each.
 class TuneRun {
  public:
-  TuneRun(Runtime& runtime, const DeviceProfile& device, const TuneArgs& args, std::string worker)
-      : runtime_(runtime), device_(device), args_(args), worker_(std::move(worker)) {}
+  TuneRun(Runtime& runtime, const DeviceProfile& device, const TuneArgs& args, std::string worker,
+          const std::atomic<bool>& interrupted)
+      : runtime_(runtime),
+        device_(device),
+        args_(args),
+        worker_(std::move(worker)),
+        interrupted_(interrupted) {}
 
   int Run(const std::vector<NamedCall>& calls) {
-    for (size_t i = 0; i < calls.size() && !interrupted; ++i) {
+    for (size_t i = 0; i < calls.size() && !interrupted_; ++i) {
       const std::string label = Cat("[", i + 1, "/", calls.size(), "] ", calls[i].origin);
       const absl::StatusOr<TuningReport> report = Tune(calls[i], label);
       Report(calls[i], label, report);
       if (LacksCompiler(report.status())) break;  // every other problem would fail alike
     }
-    if (interrupted) std::cerr << "interrupted; what was measured is kept\n";
+    if (interrupted_) std::cerr << "interrupted; what was measured is kept\n";
     if (args_.json) std::cout << results_.dump(2, ' ', false, kReplaceBadText) << "\n";
-    return failed_ || interrupted ? kFindings : kDone;
+    return failed_ || interrupted_ ? kFindings : kDone;
   }
 
  private:
@@ -105,10 +101,10 @@ class TuneRun {
     TuningOptions options;
     options.afresh = args_.afresh;
     options.evaluator.worker.program = worker_;
-    options.evaluator.worker.cancelled = &interrupted;
+    options.evaluator.worker.cancelled = &interrupted_;
     options.evaluator.device = args_.device;
     options.evaluator.jobs = args_.jobs;
-    options.search.cancelled = &interrupted;
+    options.search.cancelled = &interrupted_;
     options.search.progress = [&](std::string_view step) { Progress(Cat(label, ": ", step)); };
     return TuneProblem(named.call, *runtime_.FindRecipe(named.call.op->name), device_,
                        runtime_.kernels(), runtime_.cache(), std::move(options));
@@ -167,6 +163,7 @@ class TuneRun {
   const DeviceProfile& device_;
   const TuneArgs& args_;
   const std::string worker_;
+  const std::atomic<bool>& interrupted_;
   bool failed_ = false;
   Json results_ = Json::array();
 };
@@ -179,8 +176,7 @@ absl::StatusOr<int> Tune(const CliContext& context, const TuneArgs& args) {
   TW_ASSIGN_OR_RETURN(const DeviceProfile device, runtime->Device(args.device));
   TW_ASSIGN_OR_RETURN(std::string worker, FindWorker(context.runtime.worker_path));
   TW_ASSIGN_OR_RETURN(const std::vector<NamedCall> chosen, ShardOf(calls, shard, *runtime, device));
-  std::signal(SIGINT, OnInterrupt);
-  return TuneRun(*runtime, device, args, std::move(worker)).Run(chosen);
+  return TuneRun(*runtime, device, args, std::move(worker), NoticeInterrupts()).Run(chosen);
 }
 
 int RunTune(const CliContext& context, const TuneArgs& args) {

@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
+#include "manifest/status.h"
 #include "tests/tools/cli_process.h"
+#include "tools/bench_run.h"
+#include "tools/interrupt.h"
 
 namespace tilewright {
 namespace {
@@ -38,6 +42,32 @@ TEST(BenchRowsTest, RegressionsLieBeyondNoise) {
   EXPECT_THAT(Regressions(before, now),
               ElementsAre(HasSubstr("slower: 100 us before, 104 us now"), HasSubstr("gone")));
   EXPECT_THAT(Regressions(before, before), IsEmpty());
+}
+
+// A run that is interrupted keeps the rows that it has, and says how far it came.
+TEST(BenchRowsTest, AnInterruptedRunKeepsItsRows) {
+  const OpSpec* const op = Manifest::FindBuiltin("AddFwdOp");
+  const absl::StatusOr<std::vector<BenchCase>> cases = BenchCases(*op);
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  ASSERT_GE(cases->size(), 4u);
+  const std::atomic<bool>& interrupted = NoticeInterrupts();
+  int calls = 0;
+  const BenchMeasured result = MeasureCases(
+      *cases, interrupted, [&](const BenchCase& bench_case) -> absl::StatusOr<BenchRow> {
+        ++calls;
+        if (calls == 1) return InvalidArgument("no such luck");
+        if (calls == 3) std::raise(SIGINT);  // noticed when this case is done
+        return Row(bench_case.name, calls, calls, calls);
+      });
+  std::signal(SIGTERM, SIG_DFL);
+  EXPECT_TRUE(interrupted);
+  EXPECT_EQ(calls, 3);
+  ASSERT_EQ(result.rows.size(), 2u);
+  EXPECT_EQ(result.rows[1].name, (*cases)[2].name);
+  EXPECT_EQ(result.cases.size(), 2u);
+  EXPECT_THAT(result.findings,
+              ElementsAre(HasSubstr("no such luck"),
+                          Cat("interrupted after 3 of ", cases->size(), " cases")));
 }
 
 // A config is JSON with commas and quotes: it must survive the CSV.

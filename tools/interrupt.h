@@ -1,0 +1,15 @@
+// Ctrl-C as a flag: a command that measures stops at its next step and keeps what it has.
+#ifndef TILEWRIGHT_TOOLS_INTERRUPT_H_
+#define TILEWRIGHT_TOOLS_INTERRUPT_H_
+
+#include <atomic>
+
+namespace tilewright {
+
+// From now on the first SIGINT or SIGTERM sets the flag that is returned, and a second one ends the
+// process.
+const std::atomic<bool>& NoticeInterrupts();
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TOOLS_INTERRUPT_H_
