@@ -4,36 +4,34 @@
 
 #include "device/nan_math.cuh"
 #include "elementwise/elementwise.cuh"
+#include "elementwise/power.cuh"
 #include "elementwise/precision.cuh"
 
 namespace tilewright {
 
-// a / b rounded towards minus infinity and what is left of a, where WholeOf() may be asked.
+// a / b rounded towards minus infinity, and what is left of a: the remainder of the sign of b.
 struct WholeAndRest {
   float whole, rest;
 };
 
-// Whether the quotient can be told from its neighbours, and a multiple of b is a number.
-__device__ __forceinline__ bool HasSmallQuotient(float quotient, float b) {
-  return fabsf(quotient) < 0x1p22f && fabsf(b) < BitsToFloat(0x7f800000);
-}
-// The rounded quotient may have reached a whole number that the exact one is below: the fused
-// remainder then has the other sign than b. That of 16-bit types, an approximation, may also be
-// below one that the exact one reaches; unless it is small, their remainder is exact.
-template <class T>
-__device__ __forceinline__ WholeAndRest WholeOf(float quotient, float a, float b) {
-  float whole = floorf(quotient);
+// By the reciprocal of b, to 2 units in the last place. `*sure` stays only where that was enough:
+// the nearest whole number is then the one sought or the next, the fused remainder, which is exact,
+// tells which, and no multiple of b overflowed or was lost.
+__device__ __forceinline__ WholeAndRest DivideByReciprocal(float a, float b, float reciprocal,
+                                                           bool* sure) {
+  constexpr float kRound = 0x1.8p23f;  // a sum with it has no bits below 1
+  constexpr uint32_t kSign = 0x80000000;
+  const float quotient = a * reciprocal;
+  const float whole = copysignf((quotient + kRound) - kRound, quotient);
   const float rest = Fma(-whole, b, a);
-  if (rest != 0 && (rest < 0) != (b < 0)) {
-    whole -= 1.0f;
-  } else if (kRoundsTo16Bits<T> && fabsf(quotient) >= 0.5f && fabsf(rest) >= fabsf(b)) {
-    whole += 1.0f;
-  }
-  return {whole, Fma(-whole, b, a)};
+  *sure = *sure && fabsf(quotient) < 0x1p20f && fabsf(rest) < fabsf(b);
+  const bool above = BitsToFloat(FloatToBits(rest) ^ (FloatToBits(b) & kSign)) < 0;
+  return {above ? whole - 1.0f : whole, above ? rest + b : rest};
 }
 
-// By way of the exact remainder.
-__device__ __forceinline__ float FloorOfLarge(float a, float b) {
+// The same for any numbers, as PyTorch has it; not inlined, as few vectors need it.
+template <class T>
+__device__ __noinline__ float FloorOfLarge(float a, float b) {
   if (b == 0) return a / b;
   const float remainder = fmodf(a, b);
   float quotient = (a - remainder) / b;
@@ -42,21 +40,8 @@ __device__ __forceinline__ float FloorOfLarge(float a, float b) {
   const float whole = floorf(quotient);
   return quotient - whole > 0.5f ? whole + 1.0f : whole;
 }
-
 template <class T>
-__device__ __forceinline__ float FloorQuotient(float a, float b) {
-  const float quotient = DivFor<T>(a, b);
-  return HasSmallQuotient(quotient, b) ? WholeOf<T>(quotient, a, b).whole : FloorOfLarge(a, b);
-}
-
-// Of the sign of b; a zero has the sign of a.
-template <class T>
-__device__ __forceinline__ float FloorRemainder(float a, float b) {
-  const float quotient = DivFor<T>(a, b);
-  if (HasSmallQuotient(quotient, b)) {
-    const float rest = WholeOf<T>(quotient, a, b).rest;
-    return rest == 0 ? copysignf(0.0f, a) : rest;
-  }
+__device__ __noinline__ float RemainderOfLarge(float a, float b) {
   const float remainder = fmodf(a, b);
   return remainder != 0 && (b < 0) != (remainder < 0) ? remainder + b : remainder;
 }
@@ -71,19 +56,45 @@ struct DivTruncFunctor : HomogeneousFunctor<T, 2> {
 };
 template <class T>
 struct DivFloorFunctor : HomogeneousFunctor<T, 2> {
-  __device__ __forceinline__ float operator()(float a, float b) const {
-    return FloorQuotient<T>(a, b);
+  static constexpr bool kWholeVectors = true;
+  template <class Inputs, int kCount>
+  __device__ __forceinline__ void Map(const Inputs& x, float (&values)[kCount]) const {
+    bool sure = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const float b = x.template At<1>(i);
+      values[i] = DivideByReciprocal(x.template At<0>(i), b, RcpApprox(b), &sure).whole;
+    }
+    if (sure) return;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = FloorOfLarge<T>(x.template At<0>(i), x.template At<1>(i));
+    }
   }
 };
+// A zero has the sign of a.
 template <class T>
 struct RemainderFunctor : HomogeneousFunctor<T, 2> {
-  __device__ __forceinline__ float operator()(float a, float b) const {
-    return FloorRemainder<T>(a, b);
+  static constexpr bool kWholeVectors = true;
+  template <class Inputs, int kCount>
+  __device__ __forceinline__ void Map(const Inputs& x, float (&values)[kCount]) const {
+    bool sure = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const float a = x.template At<0>(i), b = x.template At<1>(i);
+      const float rest = DivideByReciprocal(a, b, RcpApprox(b), &sure).rest;
+      values[i] = rest == 0 ? copysignf(0.0f, a) : rest;
+    }
+    if (sure) return;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = RemainderOfLarge<T>(x.template At<0>(i), x.template At<1>(i));
+    }
   }
 };
 template <class T>
 struct PowFunctor : HomogeneousFunctor<T, 2> {
-  __device__ __forceinline__ float operator()(float a, float b) const { return powf(a, b); }
+  __device__ __forceinline__ float operator()(float a, float b) const { return Power<T>(a, b); }
 };
 
 // Integers wrap; bool is "and".

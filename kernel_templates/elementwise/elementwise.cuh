@@ -52,6 +52,13 @@ struct HeldInput {
     return TypeTraits<T>::ToCompute(ElementFromBits<T>(
         PacketBits<sizeof(T)>(packets[at / kPacketElements], at % kPacketElements)));
   }
+  // Word `w` of packet `k` of the vector.
+  __device__ __forceinline__ uint32_t Word(int k, int w) const {
+    if constexpr (!kScalar) return packets[k].words[w];
+    if constexpr (sizeof(T) == 8) return packets[0].words[w % 2];
+    constexpr uint32_t kCopies = sizeof(T) == 1 ? 0x01010101 : sizeof(T) == 2 ? 0x00010001 : 1;
+    return packets[0].words[0] * kCopies;
+  }
   template <CacheHint kHint>
   __device__ __forceinline__ void Load(const void* origin, int64_t offset, long long) {
     const uint8_t* from = static_cast<const uint8_t*>(origin) + offset;
@@ -183,6 +190,44 @@ __device__ __forceinline__ void Map(
   }
 }
 
+// Word `w` of packet `k` of the output, by a functor over words.
+template <class Config>
+__device__ __forceinline__ uint32_t
+MapWord(const typename Config::Functor& f,
+        const InputPackets<Config, Config::Functor::kInputs - 1>& packets, int k, int w) {
+  const uint32_t a = static_cast<const InputPackets<Config, 0>&>(packets).held.Word(k, w);
+  if constexpr (Config::Functor::kInputs == 1) {
+    return f.Word(a);
+  } else {
+    return f.Word(a, static_cast<const InputPackets<Config, 1>&>(packets).held.Word(k, w));
+  }
+}
+
+// The functor over a whole vector, stored.
+template <class Config>
+__device__ __forceinline__ void MapAndStore(
+    const typename Config::Functor& f,
+    const InputPackets<Config, Config::Functor::kInputs - 1>& packets, uint8_t* to) {
+  using Traits = ElementwiseTraits<Config>;
+  using Output = typename Traits::Output;
+  if constexpr (kMapsWords<typename Config::Functor>) {
+    constexpr int kPacketBytes = Min(Traits::kOutputBytes, 16);
+#pragma unroll
+    for (int k = 0; k < Traits::kOutputBytes / kPacketBytes; ++k) {
+      Packet<kPacketBytes> packet;
+#pragma unroll
+      for (int w = 0; w < Packet<kPacketBytes>::kWords; ++w) {
+        packet.words[w] = MapWord<Config>(f, packets, k, w);
+      }
+      StoreGlobal<kPacketBytes, Traits::kHint>(to + k * kPacketBytes, packet);
+    }
+  } else {
+    ComputeType<Output> values[Traits::kVector];
+    Map<Config>(f, packets, values);
+    StoreVector<Output, Traits::kHint>(to, values);
+  }
+}
+
 // One tile: vectors first, first + kThreads, ...
 template <class Config>
 __device__ __forceinline__ void Tile(const typename ElementwiseTraits<Config>::Params& p,
@@ -202,13 +247,10 @@ __device__ __forceinline__ void Tile(const typename ElementwiseTraits<Config>::P
   for (int u = 0; u < Config::kUnroll; ++u) {
     const typename Traits::Index index = first + u * Config::kThreads;
     if (index >= p.count) break;
-    ComputeType<typename Traits::Output> values[Traits::kVector];
-    Map<Config>(functor, packets[u], values);
     const Position<Config> position(p, index);
     const int64_t offset =
         position.template Offset<(Config::kVector > 1 ? Traits::kOutputBytes : 0)>(p.output_stride);
-    StoreVector<typename Traits::Output, Traits::kHint>(static_cast<uint8_t*>(p.output) + offset,
-                                                        values);
+    MapAndStore<Config>(functor, packets[u], static_cast<uint8_t*>(p.output) + offset);
   }
 }
 
@@ -240,15 +282,13 @@ template <class Config>
 __device__ __forceinline__ void Tail(const typename ElementwiseTraits<Config>::Params& p,
                                      const typename Config::Functor& functor) {
   using Traits = ElementwiseTraits<Config>;
-  using Output = typename Traits::Output;
   if (threadIdx.x >= p.tail) return;
   const int64_t element = static_cast<int64_t>(p.count) * Traits::kVector + threadIdx.x;
   InputPackets<TailConfig<Config>, Traits::Functor::kInputs - 1> packets;
   LoadTail<Config, Traits::Functor::kInputs - 1>(p, element, packets);
-  ComputeType<Output> value[1];
-  Map<TailConfig<Config>>(functor, packets, value);
-  StoreGlobal<sizeof(Output)>(static_cast<uint8_t*>(p.output) + element * sizeof(Output),
-                              Pack<Output, sizeof(Output)>(value));
+  MapAndStore<TailConfig<Config>>(
+      functor, packets,
+      static_cast<uint8_t*>(p.output) + element * sizeof(typename Traits::Output));
 }
 
 template <class Config>

@@ -50,6 +50,21 @@ struct SelectingFunctor {
   using Output = T;
 };
 
+// Inputs and output of one size, mapped a word at a time, whatever elements it holds:
+//   uint32_t Word(uint32_t a, uint32_t b) const;  // from as many words as there are inputs
+struct MapsWords {};
+template <class T, class OutputType, int kInputCount>
+struct WordFunctor : MapsWords {
+  static_assert(sizeof(T) == sizeof(OutputType));
+  static constexpr bool kWholeVectors = false;
+  static constexpr int kInputs = kInputCount;
+  template <int kInput>
+  using Input = T;
+  using Output = OutputType;
+};
+template <class Functor>
+inline constexpr bool kMapsWords = __is_base_of(MapsWords, Functor);
+
 // The unsigned type in which integers of type T are added and multiplied: they wrap.
 template <class T>
 using WrappingType = Conditional<sizeof(T) == 8, uint64_t, uint32_t>;

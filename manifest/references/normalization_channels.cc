@@ -7,39 +7,45 @@
 namespace tilewright {
 namespace {
 
-// Statistics of the rows that `elements` need, found once each.
-class RowCache {
- public:
-  RowCache(const ReferenceCall& call, int input, const ChannelRows& rows)
-      : call_(call), input_(input), rows_(rows) {}
-
-  const RowStatistics& Of(int64_t row) {
-    if (row == row_) return statistics_;
-    row_ = row;
-    std::vector<double> values;
-    for (const int64_t at : rows_.PositionsOf(call_.call->input(input_).desc.shape, row)) {
-      values.push_back(ElementOf(call_, input_, at));
-    }
-    count_ = static_cast<double>(values.size());
-    statistics_ = StatisticsOf(values);
-    return statistics_;
+RowStatistics StatisticsOfRow(const ReferenceCall& call, int input, const ChannelRows& rows,
+                              int64_t row) {
+  const int64_t runs = rows.RunsOf(call.call->input(input).desc.shape);
+  const auto length = static_cast<size_t>(rows.RunLength());
+  std::vector<double> values(static_cast<size_t>(runs) * length);
+  for (int64_t run = 0; run < runs; ++run) {
+    const std::span<double> part =
+        std::span(values).subspan(static_cast<size_t>(run) * length, length);
+    LoadRun(call, input, rows.RunBegin(row, run), part);
   }
-  double count() const { return count_; }
+  return StatisticsOf(values);
+}
 
- private:
-  const ReferenceCall& call_;
-  int input_;
-  ChannelRows rows_;
-  int64_t row_ = -1;
-  double count_ = 0;
-  RowStatistics statistics_;
-};
+int64_t ElementsOfRow(const ReferenceCall& call, const ChannelRows& rows) {
+  return rows.RunsOf(call.call->input(0).desc.shape) * rows.RunLength();
+}
 
-// `elements` ordered so that a row is visited once.
-std::vector<size_t> ByRow(std::span<const int64_t> elements, const ChannelRows& rows) {
+// `elements`' indices by their row, rows in rising order.
+std::vector<std::vector<size_t>> ByRow(std::span<const int64_t> elements, const ChannelRows& rows) {
   std::vector<int64_t> keys;
   for (const int64_t element : elements) keys.push_back(rows.RowOf(element));
-  return GroupedOrder(keys);
+  std::vector<std::vector<size_t>> groups;
+  for (const size_t k : GroupedOrder(keys)) {
+    if (groups.empty() || keys[groups.back()[0]] != keys[k]) groups.emplace_back();
+    groups.back().push_back(k);
+  }
+  return groups;
+}
+
+// Calls body(row, the elements' indices in it) for each row that `elements` need.
+template <class Body>
+void ForEachRow(const ReferenceCall& call, std::span<const int64_t> elements,
+                const ChannelRows& rows, const Body& body) {
+  const std::vector<std::vector<size_t>> groups = ByRow(elements, rows);
+  const auto count = static_cast<int64_t>(groups.size());
+  ForEach(count, count * ElementsOfRow(call, rows), [&](int64_t i) {
+    const std::vector<size_t>& group = groups[static_cast<size_t>(i)];
+    body(rows.RowOf(elements[group[0]]), group);
+  });
 }
 
 RowStatistics RunningStatistics(const ReferenceCall& call, int mean, int variance,
@@ -55,14 +61,16 @@ RowStatistics RunningStatistics(const ReferenceCall& call, int mean, int varianc
 absl::Status NormalizeRows(const ReferenceCall& call, const ChannelRows& rows, double eps,
                            int weight, std::span<const int64_t> elements,
                            std::span<RefScalar> values) {
-  RowCache cache(call, 0, rows);
   const bool affine = call.call->input(weight).present;
-  for (const size_t k : ByRow(elements, rows)) {
-    const int64_t channel = rows.ChannelOf(elements[k]);
-    values[k] = Normalized(ElementOf(call, 0, elements[k]), cache.Of(rows.RowOf(elements[k])), eps,
-                           affine ? ElementOf(call, weight, channel) : 1,
-                           affine ? ElementOf(call, weight + 1, channel) : 0);
-  }
+  ForEachRow(call, elements, rows, [&](int64_t row, const std::vector<size_t>& group) {
+    const RowStatistics statistics = StatisticsOfRow(call, 0, rows, row);
+    for (const size_t k : group) {
+      const int64_t channel = rows.ChannelOf(elements[k]);
+      values[k] = Normalized(ElementOf(call, 0, elements[k]), statistics, eps,
+                             affine ? ElementOf(call, weight, channel) : 1,
+                             affine ? ElementOf(call, weight + 1, channel) : 0);
+    }
+  });
   return absl::OkStatus();
 }
 
@@ -73,17 +81,20 @@ absl::Status UpdateRunning(const ReferenceCall& call, int output, std::span<cons
   const double momentum = call.call->params[1].as_float();
   ChannelRows rows(call.call->input(0).desc.shape, 1);
   rows.across_batch = true;
-  RowCache cache(call, 0, rows);
-  for (size_t k = 0; k < elements.size(); ++k) {
+  const auto channels = static_cast<int64_t>(elements.size());
+  const auto count = static_cast<double>(ElementsOfRow(call, rows));
+  const int64_t work = training ? channels * ElementsOfRow(call, rows) : 0;
+  ForEach(channels, work, [&](int64_t i) {
+    const auto k = static_cast<size_t>(i);
     const double old = ElementOf(call, output, elements[k]);
     values[k] = {.f = old, .inexact = true};
-    if (!training) continue;
-    const RowStatistics& row = cache.Of(elements[k]);
-    const double now = output == 1 ? row.mean : row.variance * cache.count() / (cache.count() - 1);
+    if (!training) return;
+    const RowStatistics row = StatisticsOfRow(call, 0, rows, elements[k]);
+    const double now = output == 1 ? row.mean : row.variance * count / (count - 1);
     values[k].f = (1 - momentum) * old + momentum * now;
     values[k].magnitude =
         (1 - momentum) * std::fabs(old) + momentum * (output == 1 ? row.magnitude : std::fabs(now));
-  }
+  });
   return absl::OkStatus();
 }
 
@@ -100,16 +111,40 @@ GradientSums SumGradients(const ReferenceCall& call, const ChannelRows& rows, in
   GradientSums sums;
   const double mean = ElementOf(call, 3, channel);
   const double rstd = ElementOf(call, 4, channel);
-  for (const int64_t at : rows.PositionsOf(call.call->input(0).desc.shape, channel)) {
-    const double grad = ElementOf(call, 0, at);
-    const double x = ElementOf(call, 1, at);
-    sums.bias += grad;
-    sums.bias_magnitude += std::fabs(grad);
-    sums.weight += grad * (x - mean) * rstd;
-    sums.weight_magnitude += std::fabs(grad) * (std::fabs(x) + std::fabs(mean)) * std::fabs(rstd);
-    ++sums.count;
+  const int64_t runs = rows.RunsOf(call.call->input(0).desc.shape);
+  std::vector<double> grads(static_cast<size_t>(rows.RunLength()));
+  std::vector<double> xs(grads.size());
+  for (int64_t run = 0; run < runs; ++run) {
+    LoadRun(call, 0, rows.RunBegin(channel, run), grads);
+    LoadRun(call, 1, rows.RunBegin(channel, run), xs);
+    for (size_t i = 0; i < grads.size(); ++i) {
+      sums.bias += grads[i];
+      sums.bias_magnitude += std::fabs(grads[i]);
+      sums.weight += grads[i] * (xs[i] - mean) * rstd;
+      sums.weight_magnitude +=
+          std::fabs(grads[i]) * (std::fabs(xs[i]) + std::fabs(mean)) * std::fabs(rstd);
+    }
   }
+  sums.count = static_cast<double>(ElementsOfRow(call, rows));
   return sums;
+}
+
+// grad_x at a position in `channel`.
+RefScalar GradientOfX(const ReferenceCall& call, const GradientSums& sums, int64_t channel,
+                      int64_t position) {
+  const double grad = ElementOf(call, 0, position);
+  const double x = ElementOf(call, 1, position);
+  const double mean = ElementOf(call, 3, channel);
+  const double rstd = ElementOf(call, 4, channel);
+  const double scale = ElementOf(call, 2, channel) * rstd;
+  const double xhat = (x - mean) * rstd;
+  const double xhat_magnitude = (std::fabs(x) + std::fabs(mean)) * std::fabs(rstd);
+  RefScalar result;
+  result.f = scale * (grad - sums.bias / sums.count - xhat * sums.weight / sums.count);
+  result.magnitude = std::fabs(scale) * (std::fabs(grad) + sums.bias_magnitude / sums.count +
+                                         xhat_magnitude * sums.weight_magnitude / sums.count);
+  result.inexact = true;
+  return result;
 }
 
 Workload Channels(const char* label, const Dims& x, const char* first,
@@ -161,30 +196,19 @@ TILEWRIGHT_REFERENCE(BatchNormBwdOp)
   ChannelRows rows(call.call->input(0).desc.shape, 1);
   rows.across_batch = true;
   if (output > 0) {
-    for (size_t k = 0; k < elements.size(); ++k) {
+    const auto channels = static_cast<int64_t>(elements.size());
+    ForEach(channels, channels * ElementsOfRow(call, rows), [&](int64_t i) {
+      const auto k = static_cast<size_t>(i);
       const GradientSums sums = SumGradients(call, rows, elements[k]);
       values[k].f = output == 1 ? sums.weight : sums.bias;
       values[k].magnitude = output == 1 ? sums.weight_magnitude : sums.bias_magnitude;
-    }
+    });
     return absl::OkStatus();
   }
-  int64_t row = -1;
-  GradientSums sums;
-  for (const size_t k : ByRow(elements, rows)) {
-    const int64_t channel = rows.RowOf(elements[k]);
-    if (channel != row) sums = SumGradients(call, rows, row = channel);
-    const double grad = ElementOf(call, 0, elements[k]);
-    const double x = ElementOf(call, 1, elements[k]);
-    const double mean = ElementOf(call, 3, channel);
-    const double rstd = ElementOf(call, 4, channel);
-    const double scale = ElementOf(call, 2, channel) * rstd;
-    const double xhat = (x - mean) * rstd;
-    values[k].f = scale * (grad - sums.bias / sums.count - xhat * sums.weight / sums.count);
-    const double xhat_magnitude = (std::fabs(x) + std::fabs(mean)) * std::fabs(rstd);
-    values[k].magnitude = std::fabs(scale) * (std::fabs(grad) + sums.bias_magnitude / sums.count +
-                                              xhat_magnitude * sums.weight_magnitude / sums.count);
-    values[k].inexact = true;
-  }
+  ForEachRow(call, elements, rows, [&](int64_t channel, const std::vector<size_t>& group) {
+    const GradientSums sums = SumGradients(call, rows, channel);
+    for (const size_t k : group) values[k] = GradientOfX(call, sums, channel, elements[k]);
+  });
   return absl::OkStatus();
 }
 

@@ -38,9 +38,21 @@ struct ChannelRows {
   explicit ChannelRows(const Dims& shape, int64_t row_channels_of);
   int64_t ChannelOf(int64_t position) const { return position / inner % channels; }
   int64_t RowOf(int64_t position) const;
-  // The positions of a row's elements, given the tensor's shape.
-  std::vector<int64_t> PositionsOf(const Dims& shape, int64_t row) const;
+  // A row is that many runs of this many elements that follow each other, given the tensor's shape.
+  int64_t RunsOf(const Dims& shape) const { return across_batch ? shape[0] : 1; }
+  int64_t RunLength() const { return across_batch ? inner : inner * row_channels; }
+  // The position of the first element of a run of a row.
+  int64_t RunBegin(int64_t row, int64_t run) const {
+    return across_batch ? (run * channels + row) * inner : row * RunLength();
+  }
 };
+
+// Reads the elements of input `input` at `values.size()` row-major positions from `position` on.
+void LoadRun(const ReferenceCall& call, int input, int64_t position, std::span<double> values);
+
+// Runs body(i) for each i of [0, count), on several threads where there is `work` (elements to
+// read) enough for them.
+void ForEach(int64_t count, int64_t work, const std::function<void(int64_t)>& body);
 
 // (value - mean) / sqrt(variance + eps) * scale + shift, with the magnitude of its terms.
 RefScalar Normalized(double value, const RowStatistics& row, double eps, double scale,

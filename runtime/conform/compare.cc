@@ -157,15 +157,38 @@ Agreement CompareElements(const TensorDesc& desc, const void* origin,
   return agreement;
 }
 
-int64_t CountPoisoned(const TensorDesc& desc, const void* origin, uint8_t poison) {
-  const auto size = static_cast<size_t>(DTypeSize(desc.dtype));
-  const auto* bytes = static_cast<const unsigned char*>(origin);
-  const std::vector<unsigned char> pattern(size, poison);
-  int64_t count = 0;
-  for (int64_t i = 0; i < desc.elements(); ++i) {
-    if (std::memcmp(bytes + static_cast<size_t>(i) * size, pattern.data(), size) == 0) ++count;
+namespace {
+
+// How many of `count` words have `poison` in every byte.
+template <class Word>
+int64_t CountWords(const void* data, int64_t count, uint8_t poison) {
+  Word pattern;
+  std::memset(&pattern, poison, sizeof(pattern));
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, bytes + i * int64_t{sizeof(Word)}, sizeof(Word));
+    found += word == pattern ? 1 : 0;
   }
-  return count;
+  return found;
+}
+
+}  // namespace
+
+int64_t CountPoisoned(const TensorDesc& desc, const void* origin, uint8_t poison) {
+  switch (DTypeSize(desc.dtype)) {
+    case 1:
+      return CountWords<uint8_t>(origin, desc.elements(), poison);
+    case 2:
+      return CountWords<uint16_t>(origin, desc.elements(), poison);
+    case 4:
+      return CountWords<uint32_t>(origin, desc.elements(), poison);
+    case 8:
+      return CountWords<uint64_t>(origin, desc.elements(), poison);
+    default:
+      return CountWords<unsigned __int128>(origin, desc.elements(), poison);
+  }
 }
 
 }  // namespace tilewright
