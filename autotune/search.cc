@@ -8,22 +8,14 @@
 #include <tuple>
 #include <utility>
 
-#include "autotune/near_tie.h"
 #include "autotune/statistics.h"
 #include "manifest/status.h"
 
 namespace tilewright {
 namespace {
 
-constexpr size_t kFinalists = 4;
 constexpr int64_t kLaterWaves = 4;  // that share the half left after the first
-constexpr int kFinalDoublings = 4;  // of the finalists' samples while the choice is not clear
-constexpr double kClear = 6;  // standard errors that the widest gap must exceed the next one by
-constexpr double kBeyondLuck = 2;  // standard errors that a gain on the incumbent must exceed
-// A GPU's time stamps advance by 32 ns: medians that are one step apart may be as good.
-constexpr double kClockStepUs = 0.04;
-constexpr double kAcrossWaves = 0.08;  // times taken in different waves differ by drift, too
-constexpr double kHopeless = 1.5;      // corrected prediction over the best: not worth a try
+constexpr double kHopeless = 1.5;   // corrected prediction over the best: not worth a try
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 bool IsOk(const Trial& trial) { return trial.status == CandidateStatus::kOk; }
@@ -66,6 +58,7 @@ void Search::Recall(const std::vector<Trial>& known) {
     if (trial.status == CandidateStatus::kPruned) continue;
     if (IsOk(trial) && !(trial.median_us > 0)) continue;
     entry.trial = trial;
+    entry.time_us = trial.median_us;
     entry.trial.sample_count =
         std::max(trial.sample_count, static_cast<int>(trial.samples_us.size()));
     entry.tried = true;
@@ -229,6 +222,7 @@ void Search::Record(Entry& entry, Measurement measurement, bool append) {
     trial.median_us = summary.median;
     trial.p10_us = summary.p10;
     trial.p90_us = summary.p90;
+    entry.time_us = summary.median;
   }
   const bool news = !IsOk(trial) || trial.sample_count > 0;
   if (news && options_.on_trial) options_.on_trial(trial);
@@ -256,155 +250,6 @@ double Search::BestMedian(bool settled_only) const {
 bool Search::GoodEnough() const {
   if (!(options_.sol_us > 0) || legal() <= options_.exhaustive_below) return false;
   return options_.sol_us >= options_.stop_at_sol_fraction * BestMedian(false);
-}
-
-// Everything that may still win. Beside an earlier search's winner, that is what this search
-// measured and what the earlier one left within noise of it.
-Search::Indices Search::Contenders() const {
-  Indices contenders;
-  const double limit = BestMedian(/*settled_only=*/true) * (1 + options_.noise);
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    if (!entry.tried || entry.settled || !(entry.trial.median_us > 0)) continue;
-    if (entry.admitted || entry.trial.median_us <= limit) contenders.push_back(i);
-  }
-  return contenders;
-}
-
-// Keeps the faster half, and whatever is within `margin` of the best.
-void Search::Narrow(Indices& contenders, double margin) const {
-  if (contenders.empty()) return;
-  std::stable_sort(contenders.begin(), contenders.end(), [this](size_t a, size_t b) {
-    return entries_[a].trial.median_us < entries_[b].trial.median_us;
-  });
-  const double limit = entries_[contenders[0]].trial.median_us * (1 + margin);
-  size_t kept = std::min(std::max(kFinalists, (contenders.size() + 1) / 2), contenders.size());
-  while (kept < contenders.size() && entries_[contenders[kept]].trial.median_us <= limit) ++kept;
-  contenders.resize(kept);
-  std::sort(contenders.begin(), contenders.end());
-}
-
-void Search::Race() {
-  Indices contenders = Contenders();
-  double margin = kAcrossWaves;
-  for (int repeats = 2 * options_.first_round_repeats; repeats < options_.final_repeats;
-       repeats *= 2) {
-    Narrow(contenders, margin);
-    if (contenders.size() <= kFinalists || Cancelled()) break;
-    contenders = Admit(contenders);
-    Measure(contenders, repeats, /*append=*/false);
-    std::erase_if(contenders, [this](size_t i) { return !IsOk(entries_[i].trial); });
-    margin = 2 * options_.noise;
-    Report();
-  }
-  Narrow(contenders, margin);
-  if (contenders.empty() || Cancelled()) return;
-  MeasureFinalists(std::move(contenders));
-  if (!Cancelled()) Defend();
-}
-
-bool Search::HasIncumbent() const {
-  if (incumbent_ == entries_.size()) return false;
-  const Entry& entry = entries_[incumbent_];
-  return entry.tried && IsOk(entry.trial) && entry.trial.median_us > 0;
-}
-
-// The fastest finalist and the incumbent once more, alone: the samples that chose it favour it.
-void Search::Defend() {
-  const Entry* fastest = Fastest();
-  if (!HasIncumbent() || fastest == nullptr) return;
-  // Its times of that meeting are not comparable with the other finalists': the choice is over.
-  challenger_ = static_cast<size_t>(fastest - entries_.data());
-  if (*challenger_ == incumbent_) return;
-  const Indices both = Admit({*challenger_, incumbent_});
-  if (both.size() < 2 || Cancelled()) return;
-  Measure(both, 2 * options_.final_repeats, /*append=*/false);
-  const Trial& old = entries_[incumbent_].trial;
-  const double error =
-      std::hypot(MedianError(fastest->trial.samples_us), MedianError(old.samples_us));
-  const double gain = std::max(options_.noise / 2, kBeyondLuck * error) * old.median_us;
-  const double limit = old.median_us - std::max(gain, kClockStepUs);
-  is_defended_ = IsOk(old) && !(IsOk(fastest->trial) && fastest->trial.median_us < limit);
-  Report();
-}
-
-void Search::MeasureFinalists(Indices finalists) {
-  const bool missing = std::find(finalists.begin(), finalists.end(), incumbent_) == finalists.end();
-  if (HasIncumbent() && missing) finalists.push_back(incumbent_);
-  finalists = Admit(finalists);
-  if (finalists.empty() || Cancelled()) return;
-  Measure(finalists, options_.final_repeats, /*append=*/false);
-  int repeats = options_.final_repeats;
-  for (int i = 0; i < kFinalDoublings && !Cancelled() && TooCloseToCall(finalists); ++i) {
-    std::erase_if(finalists, [this](size_t f) { return !IsOk(entries_[f].trial); });
-    Measure(finalists, repeats, /*append=*/true);
-    repeats *= 2;
-  }
-  for (size_t i : finalists) entries_[i].settled = true;
-  Report();
-}
-
-// True where two gaps are about as wide as each other, given how sure the medians are: then another
-// machine could cut elsewhere.
-bool Search::TooCloseToCall(const Indices& finalists) const {
-  double error = 0;  // largest standard error of a median, as a fraction
-  Indices ok;
-  for (size_t i : finalists) {
-    const Trial& trial = entries_[i].trial;
-    if (!IsOk(trial)) continue;
-    ok.push_back(i);
-    error = std::max(error, MedianError(trial.samples_us));
-  }
-  const Indices records = Records(std::move(ok));
-  if (records.size() < 2) return false;
-  return FindNearTieLimit(Medians(records), options_.noise).margin < kClear * error;
-}
-
-const Trial* Search::Winner() const {
-  if (is_defended_) return &entries_[incumbent_].trial;
-  if (challenger_.has_value() && IsOk(entries_[*challenger_].trial)) {
-    return &entries_[*challenger_].trial;
-  }
-  const Entry* winner = Fastest();
-  return winner == nullptr ? nullptr : &winner->trial;
-}
-
-// Those that are of a better rank than everything faster, by time; the incumbent's rank is the
-// best. Whatever limit is set to near-ties, the winner is one of them.
-Search::Indices Search::Records(Indices indices) const {
-  std::stable_sort(indices.begin(), indices.end(), [this](size_t a, size_t b) {
-    return entries_[a].trial.median_us < entries_[b].trial.median_us;
-  });
-  Indices records;
-  for (size_t i : indices) {
-    const bool better =
-        records.empty() || i == incumbent_ || (records.back() != incumbent_ && i < records.back());
-    if (better) records.push_back(i);
-  }
-  return records;
-}
-
-std::vector<double> Search::Medians(const Indices& indices) const {
-  std::vector<double> medians;
-  for (size_t i : indices) medians.push_back(entries_[i].trial.median_us);
-  return medians;
-}
-
-const Search::Entry* Search::Fastest() const {
-  const bool any_settled = BestMedian(/*settled_only=*/true) < kNever;
-  Indices eligible;
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    if (!entry.tried || !IsOk(entry.trial) || !(entry.trial.median_us > 0)) continue;
-    if (!any_settled || entry.settled) eligible.push_back(i);
-  }
-  const Indices records = Records(std::move(eligible));
-  const double limit = FindNearTieLimit(Medians(records), options_.noise).limit_us;
-  const Entry* winner = nullptr;
-  for (size_t i : records) {
-    if (entries_[i].trial.median_us <= limit) winner = &entries_[i];
-  }
-  return winner;
 }
 
 std::vector<Trial> Search::Trials() const {

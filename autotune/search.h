@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_AUTOTUNE_SEARCH_H_
 #define TILEWRIGHT_AUTOTUNE_SEARCH_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +35,16 @@ class Search {
     Candidate candidate;
     std::string text;  // canonical config
     Trial trial;
+    double time_us = 0;     // the median, or what the final made of it
     bool tried = false;     // the trial says something
     bool admitted = false;  // by this search's evaluator
     bool settled = false;   // nothing more to learn: rejected, or measured to the end
+    bool beaten = false;    // by another finalist of a better rank, or out of reach of the fastest
+  };
+  struct Gain {
+    double is = 0;
+    double needed = 0;
+    double error = 0;  // standard error of `is`
   };
   using Indices = std::vector<size_t>;  // into entries_, which are sorted by rank
 
@@ -57,9 +65,11 @@ class Search {
   void Defend();
   const Entry* Fastest() const;
   Indices Records(Indices indices) const;
-  std::vector<double> Medians(const Indices& indices) const;
+  std::vector<double> Times(const Indices& indices) const;
   bool HasIncumbent() const;
-  bool TooCloseToCall(const Indices& finalists) const;
+  bool IsDecided(Indices& finalists);
+  void MeasureUntil(Indices& indices, int repeats, const std::function<bool()>& decide);
+  Gain GainOver(const Trial& old, const Trial& rival) const;
   double BestMedian(bool settled_only) const;
   bool Cancelled();
   void Report() const;

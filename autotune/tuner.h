@@ -41,12 +41,13 @@ struct TuneOptions {
   int max_candidates = 64;
   int first_round_repeats = 5;
   int final_repeats = 25;
+  double final_us = 3e6;               // the last doubling of samples takes less; all, twice that
   double noise = 0.01;                 // near-tie: medians within about this fraction
   double stop_at_sol_fraction = 0.97;  // good enough
   double sol_us = 0;                   // 0: unknown
   std::vector<Config> first;           // hints: tried ahead of the model's ranking, if legal
   // What is served untuned, if legal: always measured, in the final too. Another one wins only if
-  // it is faster by more than the noise when both are measured once more, side by side.
+  // this one is no near-tie, and slower beyond luck when both are measured once more, alone.
   std::optional<Config> incumbent;
   // Called after each step: "12/40 measured, best 8.1 us (tile_m=128,...)".
   std::function<void(std::string_view)> progress;
@@ -65,8 +66,9 @@ struct TuneResult {
 };
 
 // Ranks `candidates` by the model, admits and races them, and breaks near-ties by a stable rule
-// (predicted time, then canonical config text), so that machines that see the same times within
-// noise agree.
+// (the incumbent, then predicted time, then canonical config text), so that machines that see the
+// same times within noise agree. Times are compared round by round, and where the limit to
+// near-ties would fall so that noise decides, more rounds are measured.
 //
 // A small space is admitted whole. Of a larger one, half of the allowance goes to the model's
 // favourites, the rest to the favourites of the model as corrected by what was measured. The

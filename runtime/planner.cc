@@ -13,6 +13,19 @@ const Variant* LegalVariant(const Recipe& recipe, const CallDesc& call, const Co
   return variant->Legal(call, config, device).ok() ? variant : nullptr;
 }
 
+bool Planner::Lends(const Neighbour& neighbour, const Variant& variant, const Choice& usual,
+                    const CallDesc& call, const DeviceProfile& device) {
+  const double slower = variant.PredictUs(call, neighbour.config, device) /
+                        usual.variant->PredictUs(call, usual.config, device);
+  if (slower <= 1) return true;
+  const std::string config = usual.config.ToJson();
+  for (const TrialRow& trial : cache_->Trials(neighbour.row.key)) {
+    if (trial.config_json != config || trial.status != TrialStatus::kOk) continue;
+    if (slower <= trial.median_us / neighbour.row.median_us) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<std::vector<Choice>> Planner::Choose(const OpEntry& op, const CallDesc& call,
                                                     const DeviceProfile& device,
                                                     const ProblemFields& fields,
@@ -23,7 +36,8 @@ absl::StatusOr<std::vector<Choice>> Planner::Choose(const OpEntry& op, const Cal
         op.spec.status == OpStatus::kImplemented ? "implemented" : "spec-only", ")");
   }
   const Recipe& recipe = *op.recipe;
-  TW_ASSIGN_OR_RETURN(const Variant* usual, SelectVariant(recipe, call, device));
+  TW_ASSIGN_OR_RETURN(const Variant* preferred, SelectVariant(recipe, call, device));
+  const Choice usual{preferred, preferred->Default(call, device), Quality::kDefault, ""};
   std::vector<Choice> choices;
   const WinnerIndex::Family winners = winners_.Winners(problem, recipe);
   const std::vector<const Neighbour*> nearest = Nearest(recipe, fields, *winners);
@@ -38,12 +52,14 @@ absl::StatusOr<std::vector<Choice>> Planner::Choose(const OpEntry& op, const Cal
         choice.quality = Quality::kWinner;
         choice.neighbour_json.clear();
       }
+    } else if (!Lends(*neighbour, *variant, usual, call, device)) {
+      continue;
     }
     choices.push_back(std::move(choice));
     // A winner and one lender are enough: behind them stands the default.
     if (choices.size() == 2 || choices.back().quality == Quality::kNeighbour) break;
   }
-  choices.push_back({usual, usual->Default(call, device), Quality::kDefault, ""});
+  choices.push_back(usual);
   return choices;
 }
 

@@ -39,11 +39,11 @@ enum class Effort : uint8_t {
 class Planner {
  public:
   Planner(KernelStore* kernels, KernelLoader* loader, Cache* cache)
-      : kernels_(kernels), loader_(loader), winners_(cache) {}
+      : kernels_(kernels), loader_(loader), cache_(cache), winners_(cache) {}
 
-  // Legal choices in the order of preference: the problem's own winner, the nearest tuned
-  // neighbour's, the recipe's default. FailedPrecondition listing each variant's reason where none
-  // serves the call.
+  // Legal choices in the order of preference: the problem's own winner, that of the nearest tuned
+  // neighbour that lends its own, the recipe's default. FailedPrecondition listing each variant's
+  // reason where none serves the call.
   absl::StatusOr<std::vector<Choice>> Choose(const OpEntry& op, const CallDesc& call,
                                              const DeviceProfile& device,
                                              const ProblemFields& fields,
@@ -60,6 +60,10 @@ class Planner {
   KernelStore& kernels() { return *kernels_; }
 
  private:
+  // Whether a neighbour's winner may stand in for the default: where the model does not think it
+  // slower here, or by less than it was measured to be faster than this very default there.
+  bool Lends(const Neighbour& neighbour, const Variant& variant, const Choice& usual,
+             const CallDesc& call, const DeviceProfile& device);
   absl::StatusOr<std::shared_ptr<const Plan>> AssembleOne(const OpEntry& op, const CallDesc& call,
                                                           const VisibleDevice& device,
                                                           const ProblemKey& problem,
@@ -70,6 +74,7 @@ class Planner {
 
   KernelStore* const kernels_;
   KernelLoader* const loader_;
+  Cache* const cache_;
   WinnerIndex winners_;
 };
 

@@ -87,7 +87,7 @@ std::vector<const Neighbour*> Nearest(const Recipe& recipe, const ProblemFields&
   std::vector<std::pair<double, const Neighbour*>> ranked;
   for (const Neighbour& winner : winners) {
     const double distance = ProblemDistance(recipe, fields, winner.fields);
-    if (std::isfinite(distance)) ranked.emplace_back(distance, &winner);
+    if (distance <= kLendingDistance) ranked.emplace_back(distance, &winner);
   }
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;

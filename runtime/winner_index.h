@@ -59,7 +59,11 @@ class WinnerIndex {
 // The sum over dims of |log2 of the ratio|; infinite where a class differs.
 double ProblemDistance(const Recipe& recipe, const ProblemFields& a, const ProblemFields& b);
 
-// `winners` from nearest to farthest; unreachable ones are left out. Ties are ordered by text.
+// How far a winner is lent: a factor of two in all. Farther away another regime may hold: one row
+// and thousands have little in common.
+constexpr double kLendingDistance = 1;
+
+// The `winners` within that distance, from nearest to farthest. Ties are ordered by text.
 std::vector<const Neighbour*> Nearest(const Recipe& recipe, const ProblemFields& fields,
                                       const std::vector<Neighbour>& winners);
 

@@ -237,17 +237,29 @@ TEST(TunerTest, SomethingFasterReplacesTheIncumbent) {
   }
 }
 
-// Guards short kernels: one step of the clock is no reason, two are.
+// Guards short kernels: where samples do not scatter, one step of the clock is no reason, two are.
 TEST(TunerTest, OneStepOfTheClockDoesNotReplaceTheIncumbent) {
   const Incumbency setup;
   for (const auto& [rival, best] : {std::pair{2.560, Incumbency::kServed}, {2.528, 3}}) {
     const auto truth = [rival = rival](const Config& c) {
       return c.Get("x") == 3 ? rival : c.Get("x") == Incumbency::kServed ? 2.592 : 3.0;
     };
-    SimulatedEvaluator evaluator(truth, 1, /*noise=*/0);
+    SimulatedEvaluator evaluator = SimulatedEvaluator::Still(truth);
     const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->best.Get("x"), best) << rival;
+  }
+}
+
+// Guards gains below a step of the clock: samples that scatter over steps average to the truth.
+TEST(TunerTest, GainsBelowAStepOfTheClockAreSeen) {
+  const Incumbency setup;
+  const auto truth = [](const Config& c) { return c.Get("x") == 3 ? 1.57 : 1.6; };
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    SimulatedEvaluator evaluator(truth, seed, /*noise=*/0.01);
+    const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->best.Get("x"), 3);
   }
 }
 

@@ -20,12 +20,14 @@ using ::testing::HasSubstr;
 
 class DispatchTest : public RuntimeFixture {
  protected:
+  ProblemKey ProblemOf(int64_t rows, int64_t inner) {
+    return MakeProblemKey(ScaleCall(rows, inner), *runtime_->FindRecipe("ScaleTestOp"),
+                          runtime_->Device(0).value());
+  }
   // A winner of 64 threads by 4 elements for ScaleTestOp on rows by inner elements, measured with
   // nothing that is there now.
   WinnerRow WinnerFor(int64_t rows, int64_t inner) {
-    const CallDesc call = ScaleCall(rows, inner);
-    const ProblemKey problem =
-        MakeProblemKey(call, *runtime_->FindRecipe("ScaleTestOp"), runtime_->Device(0).value());
+    const ProblemKey problem = ProblemOf(rows, inner);
     WinnerRow row;
     row.key = problem.digest;
     row.op = problem.op;
@@ -299,8 +301,33 @@ TEST_F(DispatchTest, NeighbourMustBeLegalForTheRealShape) {
   EXPECT_EQ(driver_->Launches().back().shape.block[0], 128u);
   ASSERT_TRUE(Scale(30, 3).ok());  // 90: not a multiple of 4
   EXPECT_EQ(driver_->Launches().back().shape.block[0], 128u);
-  ASSERT_TRUE(Scale(64, 4).ok());  // a neighbour
+  ASSERT_TRUE(Scale(64, 3).ok());  // a neighbour
   EXPECT_EQ(driver_->Launches().back().shape.block[0], 64u);
+}
+
+// Guards that a call is not slower for what was tuned elsewhere: one row's winner is not lent to
+// thousands, nor one that the model thinks slower than the default, unless it was measured to be
+// faster than that default by more.
+TEST_F(DispatchTest, NeighbourMustNotBeSlower) {
+  Open();
+  ASSERT_TRUE(runtime_->cache().PutWinner(WinnerFor(1, 64)).ok());
+  WinnerRow disliked = WinnerFor(16, 64);
+  disliked.config_json = Config{"scale", {{"threads", 256}, {"vector", 1}}}.ToJson();
+  ASSERT_TRUE(runtime_->cache().PutWinner(disliked).ok());
+  EXPECT_EQ(ExplainScale(2).quality, Quality::kNeighbour);
+  EXPECT_EQ(ExplainScale(1024).quality, Quality::kDefault);
+  EXPECT_EQ(ExplainScale(32).quality, Quality::kDefault);
+  TrialRow trial;
+  trial.problem_key = disliked.key;
+  trial.op = disliked.op;
+  trial.device = disliked.device;
+  trial.config_json = Config{"scale", {{"threads", 128}, {"vector", 1}}}.ToJson();
+  for (const auto& [us, quality] :
+       {std::pair{1.05, Quality::kDefault}, {1.2, Quality::kNeighbour}}) {
+    trial.median_us = us;
+    ASSERT_TRUE(runtime_->cache().PutTrials({trial}).ok());
+    EXPECT_EQ(ExplainScale(32).quality, quality) << us;
+  }
 }
 
 // Guards: what is not tuned is said once a problem.

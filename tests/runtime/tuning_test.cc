@@ -67,17 +67,20 @@ class TuningTest : public testing::Test {
     cache_ = *std::move(cache);
     UseTemplates(TemplateSet::Builtin());
     TuningOptions options;
-    options.make_evaluator = [rank] {
+    options.make_evaluator = [rank, results] {
       auto evaluator = std::make_unique<SimulatedEvaluator>(
           [](const Config& c) { return 10 + (TrueUs(c) - 10) / 1e5; },
           static_cast<uint64_t>(rank) + 77, /*noise=*/0.05);
-      evaluator->after_measure = [rank] {
-        if (rank == 0) raise(SIGKILL);
-        usleep(10000);
+      evaluator->after_measure = [rank, results] {
+        if (rank > 0) return;
+        if (write(results, "\n", 1) != 1) _exit(4);  // it is searching: the others may come
+        usleep(100000);
+        raise(SIGKILL);
       };
       return evaluator;
     };
     options.search.final_repeats = 5;
+    options.search.final_us = 1e4;
     const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
     if (!report.ok()) return 2;
     const std::string line =
@@ -201,7 +204,10 @@ TEST_F(TuningTest, RanksRunOneWinner) {
     const pid_t child = fork();
     if (child == 0) _exit(RunRank(path, rank, results[1]));
     ranks.push_back(child);
-    if (rank == 0) usleep(20000);  // so that the one that dies is the first
+    char searching = 0;
+    if (rank == 0) {
+      ASSERT_EQ(read(results[0], &searching, 1), 1);
+    }
   }
   close(results[1]);
   int killed = 0;

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "cache/cache.h"
+#include "runtime/compiler.h"
 #include "tests/runtime/runtime_fixture.h"
 
 namespace tilewright {
@@ -113,6 +115,35 @@ TEST_F(UpgradeTest, AnotherCompilerBuild) {
   Open(options);
   EXPECT_EQ(CompilesOfOneCall(), 1);
   EXPECT_EQ(ExplainScale(8).kernels[0].compiler, "nvrtc 13.1.2");
+  Open(options);
+  EXPECT_EQ(CompilesOfOneCall(), 0);
+}
+
+// Guards the same where NVRTC itself was replaced: by TILEWRIGHT_TEST_NVRTC where that names a
+// library, else by one that differs from the machine's in the build alone.
+TEST_F(UpgradeTest, AnotherNvrtcBuild) {
+  RuntimeOptions options = OnFile();
+  options.compiler = NvrtcCompiler();
+  Open(options);
+  EXPECT_EQ(CompilesOfOneCall(), 1);
+  const std::string machines = ExplainScale(8).kernels.at(0).compiler;
+
+  const char* given = std::getenv("TILEWRIGHT_TEST_NVRTC");
+  options.compiler = NvrtcCompiler(given != nullptr ? given : TILEWRIGHT_OTHER_NVRTC);
+  const std::string others = options.compiler->Version().value();
+  ASSERT_NE(others, machines);
+  Open(options);
+  EXPECT_EQ(CompilesOfOneCall(), 0);
+  EXPECT_EQ(ExplainScale(8).kernels.at(0).compiler, machines);
+
+  options.exact_toolchain = true;
+  options.strict = true;
+  Open(options);
+  EXPECT_THAT(std::string(Scale(8).message()), HasSubstr("is not in the cache"));
+  options.strict = false;
+  Open(options);
+  EXPECT_EQ(CompilesOfOneCall(), 1);
+  EXPECT_EQ(ExplainScale(8).kernels.at(0).compiler, others);
   Open(options);
   EXPECT_EQ(CompilesOfOneCall(), 0);
 }
