@@ -17,32 +17,12 @@ struct Expm1Functor : HomogeneousFunctor<T, 1> {
   __device__ __forceinline__ float operator()(float x) const { return Expm1For<T>(x); }
 };
 template <class T>
-struct LogFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return logf(x); }
-};
-template <class T>
-struct Log1pFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return log1pf(x); }
-};
-template <class T>
 struct SqrtFunctor : HomogeneousFunctor<T, 1> {
   __device__ __forceinline__ float operator()(float x) const { return SqrtFor<T>(x); }
 };
 template <class T>
 struct RsqrtFunctor : HomogeneousFunctor<T, 1> {
   __device__ __forceinline__ float operator()(float x) const { return rsqrtf(x); }
-};
-template <class T>
-struct SinFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return sinf(x); }
-};
-template <class T>
-struct CosFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return cosf(x); }
-};
-template <class T>
-struct ErfFunctor : HomogeneousFunctor<T, 1> {
-  __device__ __forceinline__ float operator()(float x) const { return erff(x); }
 };
 template <class T>
 struct TanhFunctor : HomogeneousFunctor<T, 1> {

@@ -50,18 +50,21 @@ ElementwiseProblem NanToNumProblem(const CallDesc& call) {
 std::unique_ptr<Recipe> MakeUnary(std::string_view functor) {
   return MakeElementwiseRecipe({"elementwise/unary.cuh", functor});
 }
+std::unique_ptr<Recipe> MakeTranscendental(std::string_view functor) {
+  return MakeElementwiseRecipe({"elementwise/transcendental.cuh", functor});
+}
 
 }  // namespace
 
 TILEWRIGHT_RECIPE(ExpFwdOp) { return MakeUnary("ExpFunctor"); }
 TILEWRIGHT_RECIPE(Expm1FwdOp) { return MakeUnary("Expm1Functor"); }
-TILEWRIGHT_RECIPE(LogFwdOp) { return MakeUnary("LogFunctor"); }
-TILEWRIGHT_RECIPE(Log1pFwdOp) { return MakeUnary("Log1pFunctor"); }
+TILEWRIGHT_RECIPE(LogFwdOp) { return MakeTranscendental("LogFunctor"); }
+TILEWRIGHT_RECIPE(Log1pFwdOp) { return MakeTranscendental("Log1pFunctor"); }
 TILEWRIGHT_RECIPE(SqrtFwdOp) { return MakeUnary("SqrtFunctor"); }
 TILEWRIGHT_RECIPE(RsqrtFwdOp) { return MakeUnary("RsqrtFunctor"); }
-TILEWRIGHT_RECIPE(SinFwdOp) { return MakeUnary("SinFunctor"); }
-TILEWRIGHT_RECIPE(CosFwdOp) { return MakeUnary("CosFunctor"); }
-TILEWRIGHT_RECIPE(ErfFwdOp) { return MakeUnary("ErfFunctor"); }
+TILEWRIGHT_RECIPE(SinFwdOp) { return MakeTranscendental("SinFunctor"); }
+TILEWRIGHT_RECIPE(CosFwdOp) { return MakeTranscendental("CosFunctor"); }
+TILEWRIGHT_RECIPE(ErfFwdOp) { return MakeTranscendental("ErfFunctor"); }
 TILEWRIGHT_RECIPE(TanhFwdOp) { return MakeUnary("TanhFunctor"); }
 TILEWRIGHT_RECIPE(SigmoidFwdOp) { return MakeUnary("SigmoidFunctor"); }
 TILEWRIGHT_RECIPE(FloorFwdOp) { return MakeUnary("FloorFunctor"); }

@@ -310,36 +310,6 @@ class NormRow {
   float channel_columns_[kSlots][kPackets];
 };
 
-// Row after row of the grid's.
-template <class Config>
-__device__ __forceinline__ void WalkNormRows(const NormParams& p, NormRow<Config>& row,
-                                             typename NormRow<Config>::Ring& ring) {
-  using Row = NormRow<Config>;
-  const int64_t step = gridDim.x;
-  const auto bytes = static_cast<uint32_t>(p.packets) * Row::kBytes;
-  const bool fills = threadIdx.x == 0;
-  const uint8_t* inputs[Config::Op::kInputs];
-  if (fills) {
-#pragma unroll 1
-    for (int s = 0; s < Config::kStages && blockIdx.x + s * step < p.rows; ++s) {
-      row.InputsOf(blockIdx.x + s * step, inputs);
-      ring.Fill(s, inputs, bytes);
-    }
-  }
-  row.Load();
-#pragma unroll 1
-  for (int64_t at = blockIdx.x; at < p.rows; at += step) {
-    row.Take(at, ring);
-    Config::Op::Run(row);
-    const int64_t next = at + Config::kStages * step;
-    if (fills && next < p.rows) {
-      row.InputsOf(next, inputs);
-      ring.Refill(inputs, bytes);
-    }
-    ring.Advance();
-  }
-}
-
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads* Config::kRows,
                                   (Config::kStages > 0 ? Config::kPerSm : 0))
@@ -363,7 +333,14 @@ __global__ void __launch_bounds__(Config::kThreads* Config::kRows,
     if (threadIdx.x == 0) ring.Init();
     CtaBarrier();
     WaitForPriorGrids();
-    WalkNormRows<Config>(p, row, ring);
+    WalkRing(
+        ring, p.rows, static_cast<uint32_t>(p.packets) * Row::kBytes,
+        [&](int64_t at, typename Row::Ring::Inputs& inputs) { row.InputsOf(at, inputs); },
+        [&] { row.Load(); },
+        [&](int64_t at) {
+          row.Take(at, ring);
+          Config::Op::Run(row);
+        });
   }
 }
 

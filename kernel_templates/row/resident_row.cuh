@@ -233,33 +233,6 @@ class ResidentRow {
   float kept_[kPackets][kVector];
 };
 
-// Row after row of the grid's.
-template <class Config>
-__device__ __forceinline__ void WalkRows(const RowParams& p, ResidentRow<Config>& resident,
-                                         typename ResidentRowTraits<Config>::Ring& ring) {
-  const int64_t step = gridDim.x;
-  const uint32_t bytes = p.length * static_cast<uint32_t>(sizeof(typename Config::Element));
-  const bool fills = threadIdx.x == 0;
-  const auto start = [&](int64_t row) {
-    return static_cast<const uint8_t*>(p.input) + OffsetsOfRow<Config::kRowDims>(p, row).input;
-  };
-  if (fills) {
-#pragma unroll 1
-    for (int s = 0; s < Config::kStages && blockIdx.x + s * step < p.rows; ++s) {
-      ring.Fill(s, {start(blockIdx.x + s * step)}, bytes);
-    }
-  }
-  resident.LoadEarlyColumns();
-#pragma unroll 1
-  for (int64_t at = blockIdx.x; at < p.rows; at += step) {
-    resident.Take(at, ring);
-    Config::Op::Run(resident, p.scalars);
-    const int64_t next = at + Config::kStages * step;
-    if (fills && next < p.rows) ring.Refill({start(next)}, bytes);
-    ring.Advance();
-  }
-}
-
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads* Config::kRows,
                                   (Config::kStages > 0 ? Config::kPerSm : 0))
@@ -285,7 +258,17 @@ __global__ void __launch_bounds__(Config::kThreads* Config::kRows,
     CtaBarrier();
     WaitForPriorGrids();
     ResidentRow<Config> resident(p, row, thread, reducer);
-    WalkRows<Config>(p, resident, ring);
+    WalkRing(
+        ring, p.rows, p.length * static_cast<uint32_t>(sizeof(typename Config::Element)),
+        [&](int64_t at, typename Traits::Ring::Inputs& inputs) {
+          inputs[0] =
+              static_cast<const uint8_t*>(p.input) + OffsetsOfRow<Config::kRowDims>(p, at).input;
+        },
+        [&] { resident.LoadEarlyColumns(); },
+        [&](int64_t at) {
+          resident.Take(at, ring);
+          Config::Op::Run(resident, p.scalars);
+        });
   }
 }
 

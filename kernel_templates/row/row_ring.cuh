@@ -13,6 +13,8 @@ template <int kStages, int kInputs, int kRowBytes>
 class RowRing {
  public:
   static_assert(kStages > 0 && kRowBytes % 16 == 0);
+  static constexpr int kDepth = kStages;
+  using Inputs = const uint8_t* [kInputs];  // where those of a row begin
   static constexpr int kBytes = kStages * kInputs * kRowBytes;
   struct Storage {
     Barrier full[kStages];
@@ -60,6 +62,35 @@ class RowRing {
   uint32_t rows_;
   PipelineState<kStages> state_;
 };
+
+// Row after row of the grid's, of `rows`, each of `bytes` an input: inputs_of(row, inputs) says
+// where it begins, load() is called while the first rows are on their way, and take(row), by every
+// thread, once a row is there. It passes a barrier of the CTA after it has read the row.
+template <class Ring, class InputsOf, class Load, class Take>
+__device__ __forceinline__ void WalkRing(Ring& ring, int64_t rows, uint32_t bytes,
+                                         InputsOf inputs_of, Load load, Take take) {
+  const int64_t step = gridDim.x;
+  const bool fills = threadIdx.x == 0;
+  typename Ring::Inputs inputs;
+  if (fills) {
+#pragma unroll 1
+    for (int s = 0; s < Ring::kDepth && blockIdx.x + s * step < rows; ++s) {
+      inputs_of(blockIdx.x + s * step, inputs);
+      ring.Fill(s, inputs, bytes);
+    }
+  }
+  load();
+#pragma unroll 1
+  for (int64_t at = blockIdx.x; at < rows; at += step) {
+    take(at);
+    const int64_t next = at + Ring::kDepth * step;
+    if (fills && next < rows) {
+      inputs_of(next, inputs);
+      ring.Refill(inputs, bytes);
+    }
+    ring.Advance();
+  }
+}
 
 }  // namespace tilewright
 
