@@ -54,4 +54,24 @@ uint32_t EncodeFloat(const FloatFormat& format, double value) {
   return sign | std::min(code, overflow);
 }
 
+double LargestFinite(DType dtype) {
+  const auto of = [](const FloatFormat& format) {
+    return DecodeFloat(format, format.first_special() - 1);
+  };
+  switch (dtype) {
+    case DType::kFloat8E4M3:
+      return of(kFloat8E4M3Format);
+    case DType::kFloat8E5M2:
+      return of(kFloat8E5M2Format);
+    case DType::kFloat16:
+      return of(kFloat16Format);
+    case DType::kBFloat16:
+      return of(kBFloat16Format);
+    case DType::kFloat32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
 }  // namespace tilewright

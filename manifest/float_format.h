@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "manifest/dtype.h"
+
 namespace tilewright {
 
 // A binary format of at most 16 bits: sign, exponent, mantissa, from high to low.
@@ -32,6 +34,9 @@ double DecodeFloat(const FloatFormat& format, uint32_t bits);
 // Rounds once, to nearest even, subnormals included. Beyond the largest number: infinity, or the
 // largest number where the format has no infinity (saturating, infinities too). NaN stays NaN.
 uint32_t EncodeFloat(const FloatFormat& format, double value);
+
+// The largest finite number of a floating dtype; float64's for any other.
+double LargestFinite(DType dtype);
 
 }  // namespace tilewright
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "manifest/float_format.h"
 #include "manifest/op_spec.h"
 #include "manifest/reference.h"
 #include "manifest/status.h"
@@ -40,18 +41,7 @@ double NormalAt(uint64_t seed, uint64_t counter) {
 }
 
 // The largest number, or 2^50 where the square of the largest would not sum in float32.
-double LargeValueOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat8E4M3:
-      return 448;
-    case DType::kFloat8E5M2:
-      return 57344;
-    case DType::kFloat16:
-      return 65504;
-    default:
-      return 0x1p50;
-  }
-}
+double LargeValueOf(DType dtype) { return std::min(LargestFinite(dtype), 0x1p50); }
 
 double SmallestNormalOf(DType dtype) {
   switch (dtype) {

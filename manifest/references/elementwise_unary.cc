@@ -1,6 +1,6 @@
 #include <cmath>
-#include <limits>
 
+#include "manifest/float_format.h"
 #include "manifest/references/elementwise_map.h"
 
 namespace tilewright {
@@ -13,12 +13,6 @@ double RoundToDecimals(float x, int64_t decimals) {
   const auto power = static_cast<float>(std::pow(10.0, std::fabs(static_cast<double>(decimals))));
   if (decimals < 0) return std::nearbyint(x / power) * power;
   return std::nearbyint(x * power) / power;
-}
-
-double LargestFinite(DType dtype) {
-  return dtype == DType::kFloat16    ? 65504
-         : dtype == DType::kBFloat16 ? 0x1.fep127
-                                     : std::numeric_limits<float>::max();
 }
 
 std::vector<Workload> WithParams(std::vector<std::pair<std::string, ParamValue>> params,

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "manifest/float_format.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -53,23 +54,6 @@ int64_t OffsetAt(const TensorDesc& desc, int64_t linear) {
     linear /= desc.shape[axis];
   }
   return offset;
-}
-
-double LargestFinite(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat8E4M3:
-      return 448;
-    case DType::kFloat8E5M2:
-      return 57344;
-    case DType::kFloat16:
-      return 65504;
-    case DType::kBFloat16:
-      return 0x1.fep127;
-    case DType::kFloat32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
 }
 
 // The distance of `got` from `exact` as a fraction of the tolerance.

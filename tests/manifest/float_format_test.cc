@@ -145,5 +145,15 @@ TEST(ReferenceTest, LoadsAndStoresEveryDType) {
   EXPECT_EQ(LoadAsDouble(data.data(), DType::kFloat32, 0), kInf);
 }
 
+// Guards: the number before infinity, or before NaN where there is no infinity.
+TEST(FloatFormatTest, LargestFiniteNumbers) {
+  EXPECT_EQ(LargestFinite(DType::kFloat8E4M3), 448);
+  EXPECT_EQ(LargestFinite(DType::kFloat8E5M2), 57344);
+  EXPECT_EQ(LargestFinite(DType::kFloat16), 65504);
+  EXPECT_EQ(LargestFinite(DType::kBFloat16), 0x1.fep127);
+  EXPECT_EQ(LargestFinite(DType::kFloat32), 0x1.fffffep127);
+  EXPECT_EQ(LargestFinite(DType::kFloat64), 0x1.fffffffffffffp1023);
+}
+
 }  // namespace
 }  // namespace tilewright
