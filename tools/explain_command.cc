@@ -132,12 +132,11 @@ void AddExplainCommand(CLI::App& app, CliContext& context) {
                  [&context, args] { return RunExplain(context, *args); });
   command->add_option("OP", args->op, "Operator")->required();
   command->add_option("SHAPE", args->shapes,
-                      "Input shapes, such as a=128x7168; x=() has no axes; ids=2048:int32 has a "
-                      "dtype that does not follow from --dtype");
-  command
-      ->add_option("--dtype", args->dtype,
-                   "Dtype of the leading input, or of the first output where there are no inputs")
-      ->required();
+                      "Input shapes, such as 128x7168 (of the next input) or a=128x7168; x=() has "
+                      "no axes; ids=2048:int32 has a dtype that does not follow from --dtype");
+  command->add_option("--dtype", args->dtype,
+                      "Dtype of the leading input, or of the first output where there are no "
+                      "inputs; that of the operator's first workload unless given");
   command->add_option("--param", args->params, "Parameters, such as trans_b=true");
   args->device.AddOptions(*command);
   command->add_flag("--json", args->json, "Print JSON");

@@ -170,12 +170,27 @@ absl::StatusOr<Dims> DimsOfText(std::string_view text, std::string_view what) {
   return dims;
 }
 
-absl::StatusOr<std::pair<std::string, std::string>> SplitArgument(const std::string& text) {
+using NameAndValue = std::pair<std::string, std::string>;
+
+// "name=shape"; a bare shape is that of the next input, in the entry's order.
+absl::StatusOr<NameAndValue> SplitShape(const OpSpec& op, const std::string& text,
+                                        size_t& next_input) {
+  if (const size_t equals = text.find('='); equals != std::string::npos) {
+    return NameAndValue(text.substr(0, equals), text.substr(equals + 1));
+  }
+  if (next_input == op.inputs.size()) {
+    return InvalidArgument(op.name, ": expected at most ", op.inputs.size(),
+                           " shapes, one an input, got one more, '", text, "'");
+  }
+  return NameAndValue(op.inputs[next_input++].name, text);
+}
+
+absl::StatusOr<NameAndValue> SplitParam(const OpSpec& op, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return InvalidArgument("expected NAME=VALUE, got '", text, "'");
+    return InvalidArgument(op.name, ": --param: expected NAME=VALUE, got '", text, "'");
   }
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+  return NameAndValue(text.substr(0, equals), text.substr(equals + 1));
 }
 
 }  // namespace
@@ -218,23 +233,25 @@ absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
                                             const std::vector<std::string>& params) {
   Workload workload;
   std::vector<NamedDType> given;
+  size_t next_input = 0;
   for (const std::string& shape : shapes) {
-    TW_ASSIGN_OR_RETURN(const auto argument, SplitArgument(shape));
+    TW_ASSIGN_OR_RETURN(const auto argument, SplitShape(op, shape, next_input));
     const size_t colon = argument.second.find(':');
-    TW_ASSIGN_OR_RETURN(const Dims dims,
-                        DimsOfText(argument.second.substr(0, colon), argument.first));
+    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOfText(argument.second.substr(0, colon),
+                                                    Cat(op.name, ": '", argument.first, "'")));
     workload.input_shapes.emplace_back(argument.first, dims);
     if (colon == std::string::npos) continue;
     TW_ASSIGN_OR_RETURN(const DType given_dtype, DTypeOf(argument.second.substr(colon + 1)));
     given.emplace_back(argument.first, given_dtype);
   }
   for (const std::string& param : params) {
-    TW_ASSIGN_OR_RETURN(const auto argument, SplitArgument(param));
+    TW_ASSIGN_OR_RETURN(const auto argument, SplitParam(op, param));
     const absl::StatusOr<Json> json = ParseJson(argument.second);
     TW_ASSIGN_OR_RETURN(const ParamValue value,
                         ParamOf(json.ok() ? *json : Json(argument.second), argument.first));
     workload.params.emplace_back(argument.first, value);
   }
+  if (dtype.empty()) return WorkloadCall(op, workload, op.workloads.front().dtypes.front(), given);
   TW_ASSIGN_OR_RETURN(const DType parsed, DTypeOf(dtype));
   return WorkloadCall(op, workload, parsed, given);
 }

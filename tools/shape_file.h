@@ -31,8 +31,9 @@ absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,
 absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std::string_view name,
                                                       std::span<const OpSpec* const> ops);
 
-// A call from arguments such as "a=128x7168" (rank 0: "a=()"; with a dtype of its own:
-// "position_ids=2048:int32") and "trans_b=true".
+// A call from arguments such as "a=128x7168", or "128x7168" for the next input in the entry's order
+// (rank 0: "a=()"; with a dtype of its own: "position_ids=2048:int32"), and "trans_b=true". An
+// empty dtype is that of the entry's first workload.
 absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
                                             const std::vector<std::string>& shapes,
                                             std::string_view dtype,

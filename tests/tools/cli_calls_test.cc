@@ -118,6 +118,44 @@ TEST(CliCallsTest, ExplainsCallsOfFewInputs) {
   EXPECT_THAT(text.out, HasSubstr("no launch  what the call writes has no elements"));
 }
 
+// Guards `explain OP SHAPE...` as it is written: shapes without names are those of the inputs in
+// order, and the dtype is that of the first workload; what does not fit is named.
+TEST(CliCallsTest, ExplainsBareShapes) {
+  const CliSandbox sandbox;
+  const auto explain = [&](std::vector<std::string> call) {
+    call.insert(call.begin(), "explain");
+    call.insert(call.end(), {"--arch", "sm_90a", "--json"});
+    return sandbox.Run(call);
+  };
+  const CliResult bare = explain({"RMSNormFwdOp", "4x8", "8", "--param", "normalized_shape=[8]"});
+  ASSERT_EQ(bare.code, 0) << bare.err;
+  const CliResult named = explain({"RMSNormFwdOp", "weight=8", "x=4x8", "--dtype", "float16",
+                                   "--param", "normalized_shape=[8]"});
+  ASSERT_EQ(named.code, 0) << named.err;
+  EXPECT_EQ(json::parse(bare.out)["call"], json::parse(named.out)["call"]);
+  const CliResult mixed = explain({"AddFwdOp", "3x1", "other=1x4", "--dtype", "float32"});
+  EXPECT_THAT(mixed.out, HasSubstr("input=float32(3, 1), other=float32(1, 4)"));
+  const std::pair<std::vector<std::string>, std::string> bad[] = {
+      {{"AddFwdOp", "4", "4", "4"}, "AddFwdOp: expected at most 2 shapes, one an input, got one"},
+      {{"AddFwdOp", "4", "input=4"}, "AddFwdOp: input 'input' is given twice"},
+      {{"AddFwdOp", "4"}, "AddFwdOp: input 'other': expected a tensor, got none"},
+      {{"AddFwdOp", "4x4", "4x5"}, "AddFwdOp: "},
+      {{"AddFwdOp", "4x-4", "4"}, "AddFwdOp: 'input': expected a shape such as 128x7168"},
+      {{"AddFwdOp", "1x1x1x1x1x1x1x1x1", "1"}, "AddFwdOp: 'input': expected a shape such as"},
+      {{"AddFwdOp", "99999999999999999999x2", "2"}, "AddFwdOp: 'input': expected a shape such"},
+      {{"AddFwdOp", "4611686018427387904x4", "4"}, "AddFwdOp: "},
+      {{"AddFwdOp", "", "4"}, "AddFwdOp: 'input': expected a shape such as 128x7168, got ''"},
+      {{"AddFwdOp", "4", "4", "--param", "alpha"}, "AddFwdOp: --param: expected NAME=VALUE, got"},
+      {{"SoftmaxFwdOp", "4x8", "--param", "dim=5"}, "SoftmaxFwdOp: parameter 'dim'"},
+      {{"SiluAndMulFwdOp", "4x7"}, "SiluAndMulFwdOp: "}};
+  for (const auto& [call, words] : bad) {
+    const CliResult result = explain(call);
+    EXPECT_EQ(result.code, 2) << words;
+    EXPECT_THAT(result.err, HasSubstr(words));
+    EXPECT_EQ(result.out, "");
+  }
+}
+
 // Guards: --op and --family together choose what either names.
 TEST(CliCallsTest, OpAndFamilyAreAUnion) {
   const CliSandbox sandbox;
