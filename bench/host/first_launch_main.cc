@@ -59,7 +59,9 @@ absl::StatusOr<FirstLaunch> Launch(const std::string& cache, const std::string& 
   for (const Operand& operand : call.operands) {
     const auto bytes = static_cast<size_t>(operand.desc.elements() * DTypeSize(operand.desc.dtype));
     TW_ASSIGN_OR_RETURN(void* const data, driver->Alloc(bytes));
-    TW_RETURN_IF_ERROR(driver->Fill8(data, 0x3c, bytes, stream));
+    // Zeros are legal as page numbers, lengths and offsets.
+    const uint8_t fill = IsFloating(operand.desc.dtype) ? 0x3c : 0;
+    TW_RETURN_IF_ERROR(driver->Fill8(data, fill, bytes, stream));
     tensors.push_back({data, 0, operand.desc});
   }
   std::vector<NamedParam> params;
