@@ -104,22 +104,16 @@ absl::StatusOr<const VisibleDevice*> DeviceTable::Get(int ordinal) {
     return InvalidArgument("device ", ordinal, " does not exist: this machine shows ", count);
   }
   used_ = true;
+  several_visible_.store(count > 1, std::memory_order_relaxed);
   auto device = std::make_unique<VisibleDevice>();
   device->ordinal = ordinal;
   TW_ASSIGN_OR_RETURN(device->profile, ReadDeviceProfile(*driver_, ordinal, profile_dir_));
   device->profile_key = device->profile.Key();
   TW_ASSIGN_OR_RETURN(device->context, driver_->RetainPrimaryContext(ordinal));
-  in_use_.fetch_add(1, std::memory_order_relaxed);
   return devices_.emplace(ordinal, std::move(device)).first->second.get();
 }
 
-absl::StatusOr<int> DeviceTable::DeviceOf(CudaContext context) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [ordinal, device] : devices_) {
-      if (device->context == context) return ordinal;
-    }
-  }
+absl::StatusOr<int> DeviceTable::DeviceOf(CudaContext context) const {
   ScopedContext current(*driver_, context);
   TW_RETURN_IF_ERROR(current.status());
   return driver_->CurrentDevice();

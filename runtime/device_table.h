@@ -43,15 +43,16 @@ class DeviceTable {
   // InvalidArgument for an ordinal that does not exist; FailedPrecondition without a driver or in a
   // forked child.
   absl::StatusOr<const VisibleDevice*> Get(int ordinal);
-  // The device of a context that may be any of the process.
-  absl::StatusOr<int> DeviceOf(CudaContext context);
+  // The device of a context that may be any of the process. Takes no lock.
+  absl::StatusOr<int> DeviceOf(CudaContext context) const;
 
   // False in a child forked after the driver was used. Reads one byte.
   bool SameProcess() const { return !used_.load(std::memory_order_relaxed) || *same_process_ != 0; }
   static absl::Status ForkedError();
 
-  // True once two devices were asked for: streams may then be of either.
-  bool SeveralInUse() const { return in_use_.load(std::memory_order_relaxed) > 1; }
+  // True where the machine shows several devices: a stream, or the current context, may be of any,
+  // also of one that was never asked for here. Known once a device was got.
+  bool SeveralVisible() const { return several_visible_.load(std::memory_order_relaxed); }
 
  private:
   Driver* const driver_;
@@ -59,7 +60,7 @@ class DeviceTable {
   volatile char* same_process_;  // a page that fork() wipes in the child
   volatile char no_page_ = 0;    // stands in where the system has no such page
   std::atomic<bool> used_{false};
-  std::atomic<int> in_use_{0};  // devices_.size()
+  std::atomic<bool> several_visible_{false};
   std::mutex mutex_;
   std::map<int, std::unique_ptr<VisibleDevice>> devices_;
 };

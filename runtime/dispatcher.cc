@@ -60,8 +60,7 @@ absl::Status Dispatcher::Call(int op_index, const CallArguments& arguments,
     const ExactTable::Reading reading(exact_, slot);
     if (const ExactCall* known = exact_.Find(key); known != nullptr) {
       ThreadSlot::Count(slot.exact_hits);
-      return Named(arguments.op->spec,
-                   launcher_.Run(*known, Pointers(arguments).get(), options, slot));
+      return Named(arguments.op->spec, launcher_.Run(*known, Pointers(arguments).get(), options));
     }
   }
   return Named(arguments.op->spec, Miss(arguments, options, keyed ? &key : nullptr, slot));
@@ -70,8 +69,7 @@ absl::Status Dispatcher::Call(int op_index, const CallArguments& arguments,
 absl::Status Dispatcher::Miss(const CallArguments& arguments, const CallOptions& options,
                               const ExactKey* key, ThreadSlot& slot) {
   TW_ASSIGN_OR_RETURN(ExactPtr exact, Ready(arguments, &options, slot));
-  TW_RETURN_IF_ERROR(
-      launcher_.Run(*exact, Pointers(arguments).get(), options, slot, /*first_use=*/true));
+  TW_RETURN_IF_ERROR(launcher_.Run(*exact, Pointers(arguments).get(), options, /*first_use=*/true));
   if (key != nullptr) Remember(*key, std::move(exact));
   return absl::OkStatus();
 }
@@ -206,7 +204,9 @@ absl::Status Dispatcher::Bind(ExactCall& exact) {
   const Plan& plan = *exact.plan;
   TW_ASSIGN_OR_RETURN(const BoundCall bound, BindCall(*plan.variant, exact.call, plan.config,
                                                       exact.device->profile, plan.kernels.size()));
-  TakeLaunches(bound, next_serial_.fetch_add(1, std::memory_order_relaxed), exact);
+  const ScopedContext primary(*driver_, exact.device->context);
+  TW_RETURN_IF_ERROR(primary.status());
+  TakeLaunches(bound, *driver_, exact);
   return absl::OkStatus();
 }
 

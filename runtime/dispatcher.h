@@ -116,7 +116,6 @@ class Dispatcher {
   PlanTable plans_;
   Launcher launcher_;
   SingleFlight<std::shared_ptr<const Plan>> flights_;  // by plan key
-  std::atomic<uint64_t> next_serial_{1};
   std::atomic<int64_t> tunes_{0};
   std::atomic<int64_t> evicted_{0};
 };

@@ -17,20 +17,20 @@
 
 namespace tilewright {
 
-// One launch with its parameter bytes; pointers and tensor maps are patched into a copy.
+// One launch with its parameter bytes, encoded tensor maps among them; addresses are patched into a
+// copy.
 struct ReadyLaunch {
   LaunchShape shape;
   CudaKernel kernel = nullptr;
   std::vector<std::byte> params;
-  std::vector<PointerSlot> pointers;
+  std::vector<PointerSlot> pointers;  // those at the head of tensor maps too
   struct MapSlot {
     uint16_t offset = 0;
     int8_t operand = 0;
     int64_t byte_offset = 0;
-    uint64_t id = 0;  // names the layout in every thread's TensorMapCache
     TensorMapShape shape;
   };
-  std::vector<MapSlot> tensor_maps;
+  std::vector<MapSlot> tensor_maps;  // whose address cannot be patched: encoded at every launch
 };
 
 // Immutable once published, but for `referenced`.
@@ -49,8 +49,8 @@ struct ExactCall {
   bool Is(uint64_t other_hash, std::span<const uint64_t> words) const;
 };
 
-// Takes what BindCall() gave over into `exact`. `serial` is unique in the process's runtime.
-void TakeLaunches(const BoundCall& bound, uint64_t serial, ExactCall& exact);
+// Takes what BindCall() gave over into `exact`, and encodes its tensor maps. A context is current.
+void TakeLaunches(const BoundCall& bound, Driver& driver, ExactCall& exact);
 
 }  // namespace tilewright
 

@@ -40,33 +40,33 @@ absl::Status CheckWorkspace(const ExactCall& call, const CallOptions& options) {
 }  // namespace
 
 absl::Status Launcher::Run(const ExactCall& call, OperandPointers pointers,
-                           const CallOptions& options, ThreadSlot& slot, bool first_use) {
+                           const CallOptions& options, bool first_use) {
   if (!devices_->SameProcess()) return DeviceTable::ForkedError();
   if (!call.overlap.Allowed(call.call, pointers)) return call.overlap.Check(call.call, pointers);
   if (call.launches.empty()) return absl::OkStatus();
-  absl::Status status = RunInContext(call, pointers, options, slot, first_use);
+  absl::Status status = RunInContext(call, pointers, options, first_use);
   if (status.ok() || DriverErrorCode(status) != kCudaInvalidContext) return status;
   ScopedContext primary(*driver_, call.device->context);
   TW_RETURN_IF_ERROR(primary.status());
-  return RunInContext(call, pointers, options, slot, first_use);
+  return RunInContext(call, pointers, options, first_use);
 }
 
 absl::Status Launcher::RunInContext(const ExactCall& call, OperandPointers pointers,
-                                    const CallOptions& options, ThreadSlot& slot, bool first_use) {
+                                    const CallOptions& options, bool first_use) {
   const CudaStream stream = static_cast<CudaStream>(options.stream);
   if (check_pointers_ || first_use) TW_RETURN_IF_ERROR(CheckPointers(call, pointers));
-  TW_RETURN_IF_ERROR(CheckStream(call, stream, slot));
+  TW_RETURN_IF_ERROR(CheckStream(call, stream));
   TW_ASSIGN_OR_RETURN(const CaptureInfo capture, CaptureInContext(stream));
   if (capture.capturing) TW_RETURN_IF_ERROR(Pin(call, capture.graph));
-  if (call.workspace_bytes == 0) return LaunchAll(call, pointers, nullptr, stream, slot);
+  if (call.workspace_bytes == 0) return LaunchAll(call, pointers, nullptr, stream);
   if (options.workspace != nullptr) {
     TW_RETURN_IF_ERROR(CheckWorkspace(call, options));
-    return LaunchAll(call, pointers, options.workspace, stream, slot);
+    return LaunchAll(call, pointers, options.workspace, stream);
   }
   // Stream-ordered: under capture these become an allocation and a free node of this graph.
   TW_ASSIGN_OR_RETURN(void* workspace,
                       driver_->AllocAsync(static_cast<size_t>(call.workspace_bytes), stream));
-  absl::Status status = LaunchAll(call, pointers, workspace, stream, slot);
+  absl::Status status = LaunchAll(call, pointers, workspace, stream);
   const absl::Status freed = driver_->FreeAsync(workspace, stream);
   return status.ok() ? freed : status;
 }
@@ -92,21 +92,20 @@ absl::StatusOr<CaptureInfo> Launcher::CaptureInContext(CudaStream stream) {
   return capture;
 }
 
-absl::Status Launcher::CheckStream(const ExactCall& call, CudaStream stream, ThreadSlot& slot) {
+absl::Status Launcher::CheckStream(const ExactCall& call, CudaStream stream) {
+  // The only device of a machine has every stream. Of several the driver is asked every time: a
+  // handle may have been destroyed, and made again on another device, and the default stream is
+  // that of whatever context is current.
+  if (!devices_->SeveralVisible()) return absl::OkStatus();
   const int expected = call.device->ordinal;
-  ThreadSlot::Stream& known = slot.StreamEntry(stream);
   int device = expected;
   if (stream == nullptr) {
-    // The default stream of whatever context is current: asked every time.
     TW_ASSIGN_OR_RETURN(device, driver_->CurrentDevice());
-  } else if (known.stream != stream || known.device != expected || devices_->SeveralInUse()) {
-    // A handle may have been destroyed, and made again on another device: where that can be, what
-    // was known of it is not believed.
+  } else {
     TW_ASSIGN_OR_RETURN(const CudaContext context, driver_->StreamContext(stream));
     if (context != call.device->context) {
       TW_ASSIGN_OR_RETURN(device, devices_->DeviceOf(context));
     }
-    known = {stream, device};
   }
   if (device == expected) return absl::OkStatus();
   return InvalidArgument(call.call.op->name, ": stream: expected one of device ", expected,
@@ -149,9 +148,9 @@ absl::Status Launcher::Pin(const ExactCall& call, CudaGraph graph) {
 }
 
 absl::Status Launcher::LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
-                                 CudaStream stream, ThreadSlot& slot) {
+                                 CudaStream stream) {
   for (const ReadyLaunch& launch : call.launches) {
-    if (absl::Status status = LaunchOne(launch, pointers, workspace, stream, slot); !status.ok()) {
+    if (absl::Status status = LaunchOne(launch, pointers, workspace, stream); !status.ok()) {
       return status;
     }
   }
@@ -159,7 +158,7 @@ absl::Status Launcher::LaunchAll(const ExactCall& call, OperandPointers pointers
 }
 
 absl::Status Launcher::LaunchOne(const ReadyLaunch& launch, OperandPointers pointers,
-                                 void* workspace, CudaStream stream, ThreadSlot& slot) {
+                                 void* workspace, CudaStream stream) {
   alignas(128) std::byte params[kMaxParamBytes];
   std::memcpy(params, launch.params.data(), launch.params.size());
   for (const PointerSlot& pointer : launch.pointers) {
@@ -167,26 +166,12 @@ absl::Status Launcher::LaunchOne(const ReadyLaunch& launch, OperandPointers poin
     std::memcpy(params + pointer.offset, &address, sizeof(address));
   }
   for (const ReadyLaunch::MapSlot& map : launch.tensor_maps) {
-    const uint64_t address = AddressOf(map.operand, map.byte_offset, pointers, workspace);
-    TW_RETURN_IF_ERROR(FillTensorMap(map, address, params, slot));
+    TensorMapShape shape = map.shape;
+    shape.address = AddressOf(map.operand, map.byte_offset, pointers, workspace);
+    TW_RETURN_IF_ERROR(driver_->EncodeTensorMap(shape, params + map.offset));
   }
   void* arguments[] = {params};
   return driver_->Launch(launch.shape, launch.kernel, stream, arguments);
-}
-
-absl::Status Launcher::FillTensorMap(const ReadyLaunch::MapSlot& map, uint64_t address,
-                                     std::byte* params, ThreadSlot& slot) {
-  const TensorMapCache::Map* encoded = slot.tensor_maps.Find(map.id, address);
-  if (encoded == nullptr) {
-    TensorMapCache::Map* fresh = slot.tensor_maps.Place(map.id, address);
-    TensorMapShape shape = map.shape;
-    shape.address = address;
-    TW_RETURN_IF_ERROR(driver_->EncodeTensorMap(shape, fresh->bytes));
-    slot.tensor_maps.Valid(map.id, address);
-    encoded = fresh;
-  }
-  std::memcpy(params + map.offset, encoded->bytes, sizeof(encoded->bytes));
-  return absl::OkStatus();
 }
 
 }  // namespace tilewright

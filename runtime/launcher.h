@@ -9,7 +9,6 @@
 #include "runtime/driver/driver.h"
 #include "runtime/exact_call.h"
 #include "runtime/runtime.h"
-#include "runtime/thread_slots.h"
 
 namespace tilewright {
 
@@ -17,7 +16,7 @@ namespace tilewright {
 using OperandPointers = std::span<const void* const>;
 
 // Purpose: everything between a ready call and the driver: pointer checks, the stream's device, its
-// capture, workspace, parameter bytes. Thread-safe; the slot is the calling thread's own.
+// capture, workspace, parameter bytes. Thread-safe.
 class Launcher {
  public:
   Launcher(Driver* driver, DeviceTable* devices, bool check_pointers)
@@ -28,7 +27,7 @@ class Launcher {
   // call's kernels are pinned to the graph. With `first_use` the driver is asked whether a pointer
   // belongs to another device, as it is on every call by RuntimeOptions::check_pointers.
   absl::Status Run(const ExactCall& call, OperandPointers pointers, const CallOptions& options,
-                   ThreadSlot& slot, bool first_use = false);
+                   bool first_use = false);
 
   // The capture state of a stream, with the primary context of `device` current if need be.
   // FailedPrecondition where the capture is invalid, or forbids any use of the stream.
@@ -36,17 +35,15 @@ class Launcher {
 
  private:
   absl::Status RunInContext(const ExactCall& call, OperandPointers pointers,
-                            const CallOptions& options, ThreadSlot& slot, bool first_use);
-  absl::Status CheckStream(const ExactCall& call, CudaStream stream, ThreadSlot& slot);
+                            const CallOptions& options, bool first_use);
+  absl::Status CheckStream(const ExactCall& call, CudaStream stream);
   absl::Status CheckPointers(const ExactCall& call, OperandPointers pointers);
   absl::StatusOr<CaptureInfo> CaptureInContext(CudaStream stream);
   absl::Status Pin(const ExactCall& call, CudaGraph graph);
   absl::Status LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
-                         CudaStream stream, ThreadSlot& slot);
+                         CudaStream stream);
   absl::Status LaunchOne(const ReadyLaunch& launch, OperandPointers pointers, void* workspace,
-                         CudaStream stream, ThreadSlot& slot);
-  absl::Status FillTensorMap(const ReadyLaunch::MapSlot& map, uint64_t address, std::byte* params,
-                             ThreadSlot& slot);
+                         CudaStream stream);
 
   Driver* const driver_;
   DeviceTable* const devices_;

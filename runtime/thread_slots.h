@@ -2,7 +2,6 @@
 #ifndef TILEWRIGHT_RUNTIME_THREAD_SLOTS_H_
 #define TILEWRIGHT_RUNTIME_THREAD_SLOTS_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -10,54 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/driver/driver.h"
-
 namespace tilewright {
-
-// Encoded tensor maps by (exact call and slot, address): two-way associative, least recent out.
-class TensorMapCache {
- public:
-  struct alignas(64) Map {
-    std::byte bytes[128];
-  };
-  // The map of `id` at `address`, or null. `id` is never reused for another layout.
-  const Map* Find(uint64_t id, uint64_t address) {
-    Set& set = sets_[Index(id, address)];
-    for (uint32_t way = 0; way < kWays; ++way) {
-      if (set.id[way] == id && set.address[way] == address) {
-        set.next = way ^ 1;
-        return &set.map[way];
-      }
-    }
-    return nullptr;
-  }
-  // The place to encode a new one into. Valid(id, address) makes it findable.
-  Map* Place(uint64_t id, uint64_t address) {
-    Set& set = sets_[Index(id, address)];
-    set.id[set.next] = 0;
-    return &set.map[set.next];
-  }
-  void Valid(uint64_t id, uint64_t address) {
-    Set& set = sets_[Index(id, address)];
-    set.id[set.next] = id;
-    set.address[set.next] = address;
-    set.next ^= 1;
-  }
-
- private:
-  static constexpr uint32_t kWays = 2;
-  static constexpr size_t kSets = 64;
-  struct Set {
-    uint64_t id[kWays] = {0, 0};
-    uint64_t address[kWays] = {0, 0};
-    uint32_t next = 0;
-    Map map[kWays];
-  };
-  static size_t Index(uint64_t id, uint64_t address) {
-    return ((id + (address >> 8)) * 0x9E3779B97F4A7C15u) >> 58;
-  }
-  std::array<Set, kSets> sets_;
-};
 
 // Written by its thread alone; others read the atomics.
 struct alignas(128) ThreadSlot {
@@ -66,19 +18,6 @@ struct alignas(128) ThreadSlot {
   std::atomic<int64_t> exact_hits{0};
   std::atomic<int64_t> plan_hits{0};
   std::atomic<int64_t> misses{0};
-
-  // Streams whose device was checked.
-  struct Stream {
-    CudaStream stream = nullptr;
-    int device = -1;
-  };
-  static constexpr size_t kStreams = 16;
-  std::array<Stream, kStreams> streams;
-  Stream& StreamEntry(CudaStream stream) {
-    return streams[(reinterpret_cast<uintptr_t>(stream) * 0x9E3779B97F4A7C15u) >> 60];
-  }
-
-  TensorMapCache tensor_maps;
 
   // An increment without a locked instruction: one writer.
   static void Count(std::atomic<int64_t>& counter) {

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<DirectCall>> DirectCall::Make(
   exact.plan = plan;
   TW_ASSIGN_OR_RETURN(const BoundCall bound, BindCall(variant, call, config, site.device->profile,
                                                       exact.plan->kernels.size()));
-  TakeLaunches(bound, 0, exact);
+  TakeLaunches(bound, *site.driver, exact);
   std::unique_ptr<DirectCall> direct(new DirectCall());
   direct->driver_ = site.driver;
   direct->plan_ = std::move(plan);

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "cache/cache.h"
+#include "manifest/status.h"
 #include "runtime/keys.h"
 #include "runtime/winner_index.h"
 #include "tests/runtime/allocation_count.h"
@@ -82,6 +85,47 @@ TEST_F(DispatchTest, ParametersArePatchedPerCall) {
   EXPECT_EQ(seen[1].factor, 3.5f);
 }
 
+// Guards: a tensor map holds the address of this very call; also where the driver keeps it in
+// another place than the first word, or in two, so that it has to encode every map.
+TEST_F(DispatchTest, TensorMapsFollowThePointers) {
+  class OtherEncoding : public FakeDriver {
+   public:
+    absl::Status EncodeTensorMap(const TensorMapShape& shape, void* map) override {
+      TW_RETURN_IF_ERROR(FakeDriver::EncodeTensorMap(shape, map));
+      const uint64_t high = shape.address >> 40;
+      std::memcpy(static_cast<std::byte*>(map) + 64, &high, sizeof(high));
+      return absl::OkStatus();
+    }
+  };
+  for (const bool patched : {true, false}) {
+    runtime_.reset();
+    driver_ = patched ? std::make_shared<FakeDriver>() : std::make_shared<OtherEncoding>();
+    Open();
+    MakeCurrent();
+    std::vector<std::array<uint64_t, 16>> maps;
+    driver_->OnLaunch([&](const FakeLaunch&, void** params) {
+      std::memcpy(maps.emplace_back().data(), params[0], 128);
+    });
+    CallOptions options;
+    options.workspace = base_ + (1 << 18);
+    options.workspace_bytes = 1024;
+    std::vector<uint64_t> addresses;
+    std::byte* const base = base_;
+    for (int i = 0; i < 3; ++i) {
+      addresses.push_back(reinterpret_cast<uint64_t>(base_));
+      ASSERT_TRUE(Sum(options).ok());
+      base_ += 512;
+    }
+    base_ = base;
+    ASSERT_EQ(maps.size(), 6u);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(maps[2 * i][0], addresses[i]);
+      EXPECT_EQ(maps[2 * i][8], patched ? 0 : addresses[i] >> 40);
+    }
+    EXPECT_EQ(runtime_->Counters().exact_hits, 2);
+  }
+}
+
 // Guards: a different parameter value is another call, not a hit on the first.
 TEST_F(DispatchTest, ParamsAreKeyed) {
   Open();
@@ -127,8 +171,10 @@ TEST_F(DispatchTest, HitAllocatesNothing) {
   EXPECT_EQ(runtime_->Counters().exact_hits, 202);
 }
 
-// Guards: one launch call a launch, at most one capture query, tensor maps encoded once a pointer.
+// Guards: one launch call a launch, at most one capture query, no tensor map encoded, for pointers
+// that are new too; where there is one device, nothing is asked of streams and contexts.
 TEST_F(DispatchTest, HitMakesFewDriverCalls) {
+  driver_ = std::make_shared<FakeDriver>();
   Open();
   MakeCurrent();
   const CudaStream stream = driver_->NewStream(0);
@@ -140,13 +186,51 @@ TEST_F(DispatchTest, HitMakesFewDriverCalls) {
   const int queries = driver_->Calls("StreamCapture");
   const int launches = driver_->Calls("Launch");
   const int maps = driver_->Calls("EncodeTensorMap");
-  const int streams = driver_->Calls("StreamContext");
+  base_ += 4096;
   ASSERT_TRUE(Sum(options).ok());
   EXPECT_EQ(driver_->Calls("StreamCapture"), queries + 1);
   EXPECT_EQ(driver_->Calls("Launch"), launches + 2);
   EXPECT_EQ(driver_->Calls("EncodeTensorMap"), maps);
-  EXPECT_EQ(driver_->Calls("StreamContext"), streams);
+  EXPECT_EQ(driver_->Calls("StreamContext"), 0);
   EXPECT_EQ(driver_->Calls("CurrentDevice"), 0);
+}
+
+// Guards: where there are several devices, a hit asks once more: whose the stream is.
+TEST_F(DispatchTest, HitAmongSeveralDevicesAsksForTheStream) {
+  Open();
+  MakeCurrent();
+  const CudaStream stream = driver_->NewStream(0);
+  ASSERT_TRUE(Scale(4, 64, stream).ok());
+  const std::map<std::string, int> before = driver_->CallsByMethod();
+  ASSERT_TRUE(Scale(4, 64, stream).ok());
+  std::map<std::string, int> made = driver_->CallsByMethod();
+  for (const auto& [method, calls] : before) {
+    if ((made[method] -= calls) == 0) made.erase(method);
+  }
+  EXPECT_EQ(made, (std::map<std::string, int>{
+                      {"StreamContext", 1}, {"StreamCapture", 1}, {"Launch", 1}}));
+}
+
+// Guards: a handle made again on a device that was never used here is of that device, and so is the
+// default stream of its context: calls on memory of the first device are refused.
+TEST_F(DispatchTest, StreamsOfADeviceThatWasNeverUsed) {
+  Open();
+  MakeCurrent(0);
+  const CudaStream stream = driver_->NewStream(0);
+  ASSERT_TRUE(Scale(4, 64, stream).ok());
+  ASSERT_TRUE(Scale(4).ok());
+  driver_->ReuseStreamHandle(stream, 1);
+  const absl::Status reused = Scale(4, 64, stream);
+  EXPECT_EQ(reused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(reused.message()),
+              HasSubstr("stream: expected one of device 0, where the tensors are, got one of "
+                        "device 1"));
+  MakeCurrent(1);
+  const absl::Status elsewhere = Scale(4);
+  EXPECT_EQ(elsewhere.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(elsewhere.message()), HasSubstr("got one of device 1"));
+  EXPECT_EQ(driver_->Launches().size(), 2u);
+  EXPECT_EQ(driver_->ContextDepth(), 2);
 }
 
 // Guards: a new shape in a known bucket reuses its plan: no compile, no load, own geometry.
@@ -230,6 +314,28 @@ TEST_F(DispatchTest, ThreadWithoutContextLaunches) {
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(depth, 0);
   EXPECT_EQ(driver_->Launches().size(), 3u);
+}
+
+// Guards A7 where there is one device: the default stream of a thread without a context, with a
+// workspace too.
+TEST_F(DispatchTest, ThreadWithoutContextOnTheOnlyDevice) {
+  driver_ = std::make_shared<FakeDriver>();
+  Open();
+  absl::Status scale;
+  absl::Status sum;
+  int depth = -1;
+  std::thread([&] {
+    for (int i = 0; i < 2; ++i) {
+      scale.Update(Scale(4));
+      sum.Update(Sum());
+    }
+    depth = driver_->ContextDepth();
+  }).join();
+  EXPECT_TRUE(scale.ok()) << scale;
+  EXPECT_TRUE(sum.ok()) << sum;
+  EXPECT_EQ(depth, 0);
+  EXPECT_EQ(driver_->Launches().size(), 6u);
+  EXPECT_EQ(driver_->LiveAllocations(), 0);
 }
 
 // Guards: without elements nothing is launched, built or asked of the device.

@@ -34,12 +34,12 @@ TEST_F(FaultTest, EveryEntryPointMayFail) {
         "LoadLibrary", "LibraryKernel", "KernelFunction", "SetKernelAttribute", "StreamContext",
         "StreamCapture", "AllocAsync", "EncodeTensorMap", "Launch"}) {
     for (const int code : {kCudaOutOfMemory, kCudaInvalidValue, 999}) {
-      driver_ = std::make_shared<FakeDriver>();
+      driver_ = std::make_shared<FakeDriver>(std::vector<FakeDevice>(2));
       Open();
       MakeCurrent();
       CallOptions options;
       options.stream = driver_->NewStream(0);
-      driver_->FailCall(method, 1, code);
+      for (int nth = 1; nth <= 4; ++nth) driver_->FailCall(method, nth, code);
       const absl::Status failed = Sum(options);
       EXPECT_FALSE(failed.ok()) << method;
       EXPECT_THAT(std::string(failed.message()), HasSubstr("SumTestOp")) << method;
