@@ -141,7 +141,7 @@ absl::Status Launcher::Pin(const ExactCall& call, CudaGraph graph) {
                       driver_->CreateUserObject(held.get(), [](void* kernels) {
                         delete static_cast<Kernels*>(kernels);
                       }));
-  held.release();
+  static_cast<void>(held.release());  // the driver owns it now
   absl::Status status = driver_->GiveUserObject(graph, object);
   if (!status.ok()) driver_->ReleaseUserObject(object).IgnoreError();
   return status;
