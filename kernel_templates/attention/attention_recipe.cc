@@ -1,5 +1,7 @@
 // Which kernels serve the attention operators.
-#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "kernel_templates/attention/variants.h"
 
@@ -8,68 +10,59 @@ namespace {
 
 class AttentionRecipe : public Recipe {
  public:
-  explicit AttentionRecipe(AttentionReader read) : read_(read) {}
+  AttentionRecipe(AttentionReader read, std::vector<std::unique_ptr<Variant>> variants)
+      : read_(read), owned_(std::move(variants)) {
+    for (const auto& variant : owned_) variants_.push_back(variant.get());
+  }
 
   std::span<const ProblemField> fields() const override { return AttentionFields(); }
   ProblemFields Describe(const CallDesc& call) const override { return read_(call).Describe(); }
+  std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
-  AttentionReader read_;
+  const AttentionReader read_;
+  const std::vector<std::unique_ptr<Variant>> owned_;
+  std::vector<const Variant*> variants_;
 };
 
 // Many queries a sequence.
-class ForwardRecipe : public AttentionRecipe {
- public:
-  explicit ForwardRecipe(AttentionReader read)
-      : AttentionRecipe(read), float8_(read), wgmma_(read), mma_(read) {}
-  std::span<const Variant* const> variants() const override { return variants_; }
-
- private:
-  const Float8AttentionVariant float8_;
-  const WgmmaAttentionVariant wgmma_;
-  const MmaAttentionVariant mma_;
-  const std::array<const Variant*, 3> variants_ = {&float8_, &wgmma_, &mma_};
-};
+std::unique_ptr<Recipe> ForwardRecipe(AttentionReader read) {
+  std::vector<std::unique_ptr<Variant>> variants;
+  variants.push_back(MakeFloat8AttentionVariant(read));
+  variants.push_back(MakeWgmmaAttentionVariant(read));
+  variants.push_back(MakeMmaAttentionVariant(read));
+  return std::make_unique<AttentionRecipe>(read, std::move(variants));
+}
 
 // Few queries a sequence.
-class DecodeRecipe : public AttentionRecipe {
- public:
-  explicit DecodeRecipe(AttentionReader read) : AttentionRecipe(read), split_(read), mma_(read) {}
-  std::span<const Variant* const> variants() const override { return variants_; }
-
- private:
-  const SplitAttentionVariant split_;
-  const MmaAttentionVariant mma_;
-  const std::array<const Variant*, 2> variants_ = {&split_, &mma_};
-};
+std::unique_ptr<Recipe> DecodeRecipe(AttentionReader read) {
+  std::vector<std::unique_ptr<Variant>> variants;
+  variants.push_back(MakeSplitAttentionVariant(read));
+  variants.push_back(MakeMmaAttentionVariant(read));
+  return std::make_unique<AttentionRecipe>(read, std::move(variants));
+}
 
 }  // namespace
 
-TILEWRIGHT_RECIPE(MultiHeadAttentionFwdOp) { return std::make_unique<ForwardRecipe>(ReadDense); }
-TILEWRIGHT_RECIPE(GroupedQueryAttentionFwdOp) { return std::make_unique<ForwardRecipe>(ReadDense); }
-TILEWRIGHT_RECIPE(GroupedQueryAttentionSlidingWindowFwdOp) {
-  return std::make_unique<ForwardRecipe>(ReadWindow);
-}
+TILEWRIGHT_RECIPE(MultiHeadAttentionFwdOp) { return ForwardRecipe(ReadDense); }
+TILEWRIGHT_RECIPE(GroupedQueryAttentionFwdOp) { return ForwardRecipe(ReadDense); }
+TILEWRIGHT_RECIPE(GroupedQueryAttentionSlidingWindowFwdOp) { return ForwardRecipe(ReadWindow); }
 TILEWRIGHT_RECIPE(GroupedQueryAttentionSlidingWindowVarlenFwdOp) {
-  return std::make_unique<ForwardRecipe>(ReadWindowVarlen);
+  return ForwardRecipe(ReadWindowVarlen);
 }
-TILEWRIGHT_RECIPE(GroupedQueryAttentionPrefillFwdOp) {
-  return std::make_unique<ForwardRecipe>(ReadPrefill);
-}
+TILEWRIGHT_RECIPE(GroupedQueryAttentionPrefillFwdOp) { return ForwardRecipe(ReadPrefill); }
 TILEWRIGHT_RECIPE(GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp) {
-  return std::make_unique<ForwardRecipe>(ReadPagedPrefill);
+  return ForwardRecipe(ReadPagedPrefill);
 }
-TILEWRIGHT_RECIPE(MultiHeadAttentionDecodeWithKVCacheFwdOp) {
-  return std::make_unique<DecodeRecipe>(ReadDecode);
-}
+TILEWRIGHT_RECIPE(MultiHeadAttentionDecodeWithKVCacheFwdOp) { return DecodeRecipe(ReadDecode); }
 TILEWRIGHT_RECIPE(GroupedQueryAttentionDecodeWithKVCacheFwdOp) {
-  return std::make_unique<DecodeRecipe>(ReadGroupedDecode);
+  return DecodeRecipe(ReadGroupedDecode);
 }
 TILEWRIGHT_RECIPE(MultiHeadAttentionDecodePagedWithKVCacheFwdOp) {
-  return std::make_unique<DecodeRecipe>(ReadPagedDecode);
+  return DecodeRecipe(ReadPagedDecode);
 }
 TILEWRIGHT_RECIPE(GroupedQueryAttentionDecodePagedWithKVCacheFwdOp) {
-  return std::make_unique<DecodeRecipe>(ReadGroupedPagedDecode);
+  return DecodeRecipe(ReadGroupedPagedDecode);
 }
 
 }  // namespace tilewright

@@ -56,6 +56,72 @@ TensorMapSlot AttentionMap(const OperandPlace& place, const RowStrides& strides,
   return slot;
 }
 
+WgmmaAttentionTiles WgmmaAttentionTiles::From(const Config& config) {
+  return {config.Get("tile_n"), config.Get("groups"), config.Get("stages")};
+}
+
+Config WgmmaAttentionTiles::ToConfig(std::string_view variant) const {
+  return {std::string(variant), {{"tile_n", tile_n}, {"groups", groups}, {"stages", stages}}};
+}
+
+absl::Status WgmmaAttentionTiles::Check(const AttentionProblem& problem, int64_t smem_bytes,
+                                        int64_t registers) const {
+  if (smem_bytes > kWgmmaSmemLimit) {
+    return FailedPrecondition("needs ", smem_bytes, " bytes of shared memory, has ",
+                              kWgmmaSmemLimit);
+  }
+  // Wide values spill sooner: their rescaling and the scores' descriptors need more besides.
+  const int64_t limit = groups == 3 ? 128 : problem.padded_value_dim() > 128 ? 180 : 204;
+  if (registers > limit) {
+    return FailedPrecondition("needs ", registers, " registers for its tiles, at most ", limit);
+  }
+  return absl::OkStatus();
+}
+
+KernelSpec WgmmaAttentionSpec(const AttentionProblem& p, const WgmmaAttentionTiles& tiles,
+                              const WgmmaAttentionTraits& traits) {
+  const auto number = [](int64_t value) { return std::to_string(value); };
+  const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
+  const auto type = [](DType dtype) { return std::string(AttentionElement(dtype)); };
+  KernelSpec spec{traits.template_file,
+                  "tilewright::WgmmaAttentionKernel",
+                  {{"using Element", type(traits.element)},
+                   {"bool kFloat8", flag(DTypeSize(traits.element) == 1)},
+                   {"using OutputElement", type(p.output_dtype)},
+                   {"int kDim", number(traits.dim)},
+                   {"int kValueDim", number(p.padded_value_dim())},
+                   {"int kTileN", number(tiles.tile_n)},
+                   {"int kStages", number(tiles.stages)},
+                   {"int kMathGroups", number(tiles.groups)},
+                   {"bool kCausal", flag(p.mask != AttentionMask::kFull)},
+                   {"bool kWindow", flag(p.mask == AttentionMask::kWindow)},
+                   {"bool kSoftcap", flag(p.softcap)},
+                   {"bool kLse", flag(p.operands.lse >= 0)},
+                   {"bool kQueryScales", flag(DTypeSize(p.query_dtype) == 1)},
+                   {"bool kKeyScales", flag(DTypeSize(p.key_dtype) == 1)},
+                   {"int kPageRows", number(traits.page_rows)},
+                   {"bool kSharedOutput", flag(traits.shared_output)},
+                   {"int kProducerRegisters", number(tiles.groups == 2 ? 24 : 32)},
+                   {"int kMathRegisters", number(tiles.groups == 2 ? 240 : 160)}}};
+  AddSequenceTraits(p, spec.constants);
+  return spec;
+}
+
+Launch WgmmaAttentionLaunch(const AttentionProblem& p, const WgmmaAttentionTiles& tiles,
+                            const DeviceProfile& device, int64_t smem_bytes) {
+  WgmmaAttentionParams params{};
+  params.walk = MakeWalk(p, tiles.tile_m());
+  params.call = WithPack(p, 1);
+  const int64_t sms = std::max(device.sm_count, 1);
+  Launch launch;
+  launch.grid = {static_cast<uint32_t>(std::min<int64_t>(params.walk.tiles, sms)), 1, 1};
+  launch.block = {static_cast<uint32_t>((tiles.groups + 1) * 128), 1, 1};
+  launch.dynamic_smem_bytes = static_cast<uint32_t>(smem_bytes);
+  launch.SetParams(params);
+  AddPointers(p, offsetof(WgmmaAttentionParams, call), launch);
+  return launch;
+}
+
 AttentionWalk MakeWalk(const AttentionProblem& p, int64_t tile_m) {
   const auto divisor = [](int64_t value) {
     return MakeFastDivmod<false>(static_cast<unsigned long long>(std::max<int64_t>(value, 1)));

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "kernel_templates/attention/problem.h"
+#include "kernel_templates/recipe.h"
 
 namespace tilewright {
 
@@ -36,6 +39,33 @@ struct OperandPlace {
 // at, so it is replaced by a valid one.
 TensorMapSlot AttentionMap(const OperandPlace& place, const RowStrides& strides,
                            const OperandExtents& extents, int64_t box_rows);
+
+// The tiles of a configuration: 64 queries a warp group, `tile_n` keys, `stages` of them in flight.
+struct WgmmaAttentionTiles {
+  int64_t tile_n, groups = 2, stages = 2;
+
+  static WgmmaAttentionTiles From(const Config& config);
+  Config ToConfig(std::string_view variant) const;
+  int64_t tile_m() const { return 64 * groups; }
+  // Whether they fit, given their bytes of shared memory and their registers of scores, weights and
+  // results.
+  absl::Status Check(const AttentionProblem& problem, int64_t smem_bytes, int64_t registers) const;
+};
+
+// What differs between the instantiations for a problem's tiles.
+struct WgmmaAttentionTraits {
+  std::string template_file;
+  DType element;
+  int64_t dim;  // of queries and keys, padded
+  int64_t page_rows;
+  bool shared_output = false;
+};
+KernelSpec WgmmaAttentionSpec(const AttentionProblem& problem, const WgmmaAttentionTiles& tiles,
+                              const WgmmaAttentionTraits& traits);
+
+// The launch of persistent CTAs, but for its tensor maps.
+Launch WgmmaAttentionLaunch(const AttentionProblem& problem, const WgmmaAttentionTiles& tiles,
+                            const DeviceProfile& device, int64_t smem_bytes);
 
 AttentionWalk MakeWalk(const AttentionProblem& problem, int64_t tile_m);
 
