@@ -4,6 +4,8 @@
 Usage: generate_wgmma_e4m3.py > kernel_templates/device/wgmma_e4m3.cuh
 """
 
+from generate_wgmma_rs import four
+
 HEADER = """\
 // Warp-group matrix multiply-accumulate of float8 (sm_90a): D(64 x N, float32) += A(64 x 32) *
 // B(32 x N), both operands K-major. The tensor cores keep about 14 bits of a sum. Written by
@@ -57,16 +59,24 @@ def from_registers(n):
     count, regs, outs = parts(n)
     a = ", ".join(f"%{count + i}" for i in range(4))
     b, p = (count + 4 + i for i in range(2))
+    instruction = f"wgmma.mma_async.sync.aligned.m64n{n}k32.f32.e4m3.e4m3"
+    lines, operands = four(instruction, count, regs, "2", "")
     return f"""
-// wgmma.mma_async.sync.aligned.m64n{n}k32.f32.e4m3.e4m3 (sm_90a)
+// {instruction} (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, {n}, false> {{
   __device__ static __forceinline__ void Run(float (&d)[{count}], const uint32_t (&a)[4], uint64_t b, int accumulate) {{
     asm volatile(
-        "{{.reg .pred p; setp.ne.b32 p, %{p}, 0; wgmma.mma_async.sync.aligned.m64n{n}k32.f32.e4m3.e4m3 "
+        "{{.reg .pred p; setp.ne.b32 p, %{p}, 0; {instruction} "
         "{{{regs}}}, {{{a}}}, %{b}, p, 1, 1;}}"
         : {outs}
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));
+  }}
+  __device__ static __forceinline__ void Run4(float (&d)[{count}], const uint32_t (*a)[4], uint64_t b, int accumulate) {{
+    asm volatile(
+        {lines}
+        : {outs}
+        : {operands});
   }}
 }};
 """

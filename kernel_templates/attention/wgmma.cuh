@@ -17,6 +17,7 @@
 #include "device/mbarrier.cuh"
 #include "device/warp.cuh"
 #include "device/wgmma.cuh"
+#include "device/wgmma_four.cuh"
 #include "device/wgmma_rs.cuh"
 
 namespace tilewright {
@@ -134,6 +135,7 @@ struct AttentionMath {
   using Pipe = PipelineState<Config::kStages>;
   using Work = WgmmaAttentionWork<Config>;
   using Turn = MathTurn<Config::kMathGroups>;
+  using Product = WgmmaRs<Element, Config::kValueDim, !Config::kFloat8>;
   static constexpr int kColumnTiles = Tile::kTileN / 8;
   static constexpr int kSteps = Tile::kTileN / Tile::kStepKeys;
 
@@ -146,7 +148,6 @@ struct AttentionMath {
   uint32_t weights[kSteps][4];
   SoftmaxState state;
   VisibleKeys visible;
-  int accumulate;
   float input_scale;  // of float8 queries and keys
 
   __device__ __forceinline__ float Scale() const {
@@ -158,11 +159,18 @@ struct AttentionMath {
     const uint64_t q =
         MatrixDescriptor(SharedAddress(smem.Queries()) + group * 64 * kSwizzleRowBytes);
     const uint64_t k = MatrixDescriptor(SharedAddress(smem.Keys(keys.stage)));
+    auto& scores = reinterpret_cast<float(&)[kColumnTiles * 4]>(s);
+    constexpr int kDimSteps = Config::kDim / Tile::kStepKeys;
     WgmmaFence();
 #pragma unroll
-    for (int step = 0; step < Config::kDim / Tile::kStepKeys; ++step) {
+    for (int block = 0; block < kDimSteps / 4; ++block) {
+      WgmmaFour<Element, Tile::kTileN>::Run(scores, q + block * (Tile::kQueryBlockBytes / 16),
+                                            k + block * (Tile::kKeyBlockBytes / 16), block > 0);
+    }
+#pragma unroll
+    for (int step = kDimSteps / 4 * 4; step < kDimSteps; ++step) {
       Wgmma<Element, Tile::kTileN, false, false>::Run(
-          reinterpret_cast<float(&)[kColumnTiles * 4]>(s),
+          scores,
           q + step / 4 * (Tile::kQueryBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
           k + step / 4 * (Tile::kKeyBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
           step > 0);
@@ -175,12 +183,14 @@ struct AttentionMath {
     const uint64_t v = Tile::ValueDescriptor(SharedAddress(smem.Values(values.stage)));
     WgmmaFence();
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      WgmmaRs<Element, Config::kValueDim, !Config::kFloat8>::Run(
-          o, weights[step], v + Tile::ValueStep(step), step > 0 ? 1 : accumulate);
+    for (int step = 0; step < kSteps / 4 * 4; step += 4) {
+      Product::Run4(o, weights + step, v + Tile::ValueStep(step), 1);
+    }
+#pragma unroll
+    for (int step = kSteps / 4 * 4; step < kSteps; ++step) {
+      Product::Run(o, weights[step], v + Tile::ValueStep(step), 1);
     }
     WgmmaCommit();
-    accumulate = 1;
   }
 
   template <int kPending>
@@ -209,7 +219,7 @@ struct AttentionMath {
     if constexpr (Config::kSoftcap) {
       CapScores(s, params.call.softcap_in * input_scale, params.call.softcap_log2);
     }
-    if constexpr (kMask) MaskScores(s, visible, block * Tile::kTileN);
+    if constexpr (kMask) MaskScores<Config::kWindow>(s, visible, block * Tile::kTileN);
     state.Update<kWeightShift<Element>>(s, Scale(), rescale);
   }
   __device__ __forceinline__ void Pack() {
@@ -254,7 +264,8 @@ struct AttentionMath {
     Pack();
   }
 
-  // All blocks of a tile; those that no mask touches in a loop of their own.
+  // All blocks of a tile. Those that no mask touches have code of their own; masked ones come
+  // before and, with a window, again after them.
   __device__ __forceinline__ void Blocks(const Work& work) {
     BarrierWait(smem.KeysFull(keys.stage), keys.parity);
     IssueScores();
@@ -263,17 +274,17 @@ struct AttentionMath {
     float rescale[2];
     Exponentials<true>(work.last, rescale);
     Pack();
-    accumulate = 0;
     int block = work.last - 1;
-    if constexpr (Config::kCausal) {
-      const int free_last = work.FreeLast(group);
-      for (; block >= work.first && block > free_last; --block) Step<true>(work, block);
-    }
-    const int free_first = Config::kWindow ? work.FreeFirst(group) : work.first;
-    for (; block >= work.first && block >= free_first; --block) Step<false>(work, block);
-    if constexpr (Config::kWindow) {
-      for (; block >= work.first; --block) Step<true>(work, block);
-    }
+    int free_last = Config::kCausal ? work.FreeLast(group) : block;
+    const int free_first = Config::kWindow ? Max(work.FreeFirst(group), work.first) : work.first;
+#pragma unroll 1
+    do {
+      if constexpr (Config::kCausal) {
+        for (; block >= work.first && block > free_last; --block) Step<true>(work, block);
+      }
+      for (; block >= free_first; --block) Step<false>(work, block);
+      free_last = -1;
+    } while (Config::kWindow && block >= work.first);
     if (!Config::kSharedOutput) ReleaseQueries();
     AwaitValueTile(work, work.first);
     IssueValues();
@@ -293,10 +304,9 @@ struct AttentionMath {
       if (work.empty()) continue;
       state = SoftmaxState();
       input_scale = work.InputScale();
-      if (work.blind()) {
 #pragma unroll
-        for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] = 0.0f;
-      } else {
+      for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] = 0.0f;
+      if (!work.blind()) {
         visible = work.Visible(group);
         BarrierWait(smem.QueriesFull(), q_parity);
         q_parity ^= 1;

@@ -6,6 +6,7 @@
 #include "attention/wgmma_memory.cuh"
 #include "device/mma16.cuh"
 #include "device/warp.cuh"
+#include "device/wgmma_rs.cuh"
 
 namespace tilewright {
 
@@ -49,8 +50,11 @@ struct AttentionStore {
                                                const SoftmaxState& state, float value_scale,
                                                const Smem& smem, int group) {
     const float factor[2] = {state.Normaliser(0) * value_scale, state.Normaliser(1) * value_scale};
-    const int lane = threadIdx.x % 32;
-    const uint32_t row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+    // Computed here: addresses kept from tile to tile would take the registers of the products.
+    uint32_t thread = threadIdx.x % 128;
+    WgmmaHold(thread);
+    const uint32_t lane = thread % 32;
+    const uint32_t row = thread / 32 * 16 + lane % 16;
 #pragma unroll
     for (int piece = 0; piece < kPieces; piece += 2) {
       uint32_t r[4];

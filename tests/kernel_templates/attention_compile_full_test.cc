@@ -1,5 +1,6 @@
-// Guards that the attention kernels build without spills or serialised wgmmas: the catalog's head
-// dimension on Hopper, and the portable and split templates for every architecture.
+// Guards that the attention kernels build without spills or serialised wgmmas: the catalog's calls
+// and every head dimension of the edge cases on Hopper, and the portable and split templates for
+// every architecture.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -56,6 +57,18 @@ TEST_F(AttentionCompileTest, HopperForward) {
   }
   CheckWorkload("GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp",
                 "llama-8b-prefill-paged-b8-prefix4k-chunk512-p64-full-rope", "wgmma", h200);
+}
+
+TEST_F(AttentionCompileTest, HopperHeadDimensions) {
+  const DeviceProfile h200 = Device("sm_90a", 9, 0);
+  const OpSpec& spec = *Manifest::FindBuiltin("MultiHeadAttentionFwdOp");
+  int dimensions = 0;
+  for (const Workload& edge : BuiltinEdgeCases(spec.name)) {
+    if (!edge.label.starts_with("dim-")) continue;
+    Check(spec.name, "wgmma", WorkloadCall(spec, edge, DType::kBFloat16).value(), h200);
+    ++dimensions;
+  }
+  EXPECT_GE(dimensions, 16);
 }
 
 TEST_F(AttentionCompileTest, PortableEverywhere) {
