@@ -214,13 +214,20 @@ struct AttentionMath {
     values.Advance();
   }
 
-  template <bool kMask>
-  __device__ __forceinline__ void Exponentials(int block, float (&rescale)[2]) {
+  __device__ __forceinline__ void Cap() {
     if constexpr (Config::kSoftcap) {
       CapScores(s, params.call.softcap_in * input_scale, params.call.softcap_log2);
     }
-    if constexpr (kMask) MaskScores<Config::kWindow>(s, visible, block * Tile::kTileN);
+  }
+  __device__ __forceinline__ void Mask(int block) {
+    MaskScores<Config::kWindow>(s, visible, block * Tile::kTileN);
+  }
+  __device__ __forceinline__ void Exponentials(float (&rescale)[2]) {
     state.Update<kWeightShift<Element>>(s, Scale(), rescale);
+  }
+  __device__ __forceinline__ void Rescale(const float (&rescale)[2]) {
+#pragma unroll
+    for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] *= rescale[i / 2 % 2];
   }
   __device__ __forceinline__ void Pack() {
 #pragma unroll
@@ -243,9 +250,9 @@ struct AttentionMath {
     }
   }
 
-  // The scores of `block` and the values of the one after it.
-  template <bool kMask>
-  __device__ __forceinline__ void Step(const Work& work, int block) {
+  // The scores of `block` and the values of the one after it. With a window, blocks that it cuts on
+  // the left are `masked`.
+  __device__ __forceinline__ void Step(const Work& work, int block, bool masked) {
     BarrierWait(smem.KeysFull(keys.stage), keys.parity);
     Turn::Await(group);
     IssueScores();
@@ -254,42 +261,46 @@ struct AttentionMath {
     Turn::Pass(group);
     AwaitScores<1>();
     ReleaseKeys();
+    Cap();
+    if (Config::kWindow && masked) Mask(block);
     float rescale[2];
-    Exponentials<kMask>(block, rescale);
+    Exponentials(rescale);
     if constexpr (Config::kFloat8) HoldBack(state.sum[0] + state.sum[1]);
     AwaitValues();
     ReleaseValues();
-#pragma unroll
-    for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] *= rescale[i / 2 % 2];
+    Rescale(rescale);
     Pack();
   }
 
-  // All blocks of a tile. Those that no mask touches have code of their own; masked ones come
-  // before and, with a window, again after them.
+  // All blocks of a tile. The few that end its rows, which the mask may touch, come first, one after
+  // the other; those that it does not touch overlap. Each part of the code stands here once.
   __device__ __forceinline__ void Blocks(const Work& work) {
-    BarrierWait(smem.KeysFull(keys.stage), keys.parity);
-    IssueScores();
-    AwaitScores<0>();
-    ReleaseKeys();
-    float rescale[2];
-    Exponentials<true>(work.last, rescale);
-    Pack();
-    int block = work.last - 1;
-    int free_last = Config::kCausal ? work.FreeLast(group) : block;
-    const int free_first = Config::kWindow ? Max(work.FreeFirst(group), work.first) : work.first;
+    const int free_last = Config::kCausal ? work.FreeLast(0) : work.last - 1;
+    const int free_first = Config::kWindow ? work.FreeFirst(group) : 0;
+    int block = work.last;
 #pragma unroll 1
     do {
-      if constexpr (Config::kCausal) {
-        for (; block >= work.first && block > free_last; --block) Step<true>(work, block);
+      BarrierWait(smem.KeysFull(keys.stage), keys.parity);
+      IssueScores();
+      AwaitScores<0>();
+      ReleaseKeys();
+      Cap();
+      Mask(block);
+      float rescale[2];
+      Exponentials(rescale);
+      Rescale(rescale);
+      Pack();
+      --block;
+      if (block <= free_last) {
+#pragma unroll 1
+        for (; block >= work.first; --block) Step(work, block, block < free_first);
       }
-      for (; block >= free_first; --block) Step<false>(work, block);
-      free_last = -1;
-    } while (Config::kWindow && block >= work.first);
-    if (!Config::kSharedOutput) ReleaseQueries();
-    AwaitValueTile(work, work.first);
-    IssueValues();
-    AwaitValues();
-    ReleaseValues();
+      if (!Config::kSharedOutput && block < work.first) ReleaseQueries();
+      AwaitValueTile(work, block + 1);
+      IssueValues();
+      AwaitValues();
+      ReleaseValues();
+    } while (Config::kCausal && block >= work.first);
   }
 
   __device__ __forceinline__ void ReleaseQueries() {
