@@ -1,0 +1,345 @@
+// Attention at which kernels go wrong, on a GPU: chosen inputs, results known by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel_templates/recipe.h"
+#include "manifest/op_spec.h"
+#include "tests/runtime/gpu_values_fixture.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::Each;
+
+constexpr DType kHalf = DType::kFloat16;
+constexpr DType kBrain = DType::kBFloat16;
+constexpr DType kNarrow = DType::kFloat8E4M3;
+constexpr DType kIndex = DType::kInt32;
+
+class AttentionValuesGpuTest : public GpuValuesFixture {
+ protected:
+  void TearDown() override {
+    for (std::byte* tensor : tensors_) {
+      EXPECT_TRUE(driver_->Free(tensor).ok());
+    }
+    GpuValuesFixture::TearDown();
+  }
+
+  // A tensor of its own memory that holds the values from the `shift`-th byte on.
+  Tensor Place(DType dtype, const Dims& shape, const std::vector<double>& values, int shift = 0) {
+    std::vector<std::byte> bytes(static_cast<size_t>(DTypeSize(dtype)) * values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      StoreFromDouble(bytes.data(), dtype, static_cast<int64_t>(i), values[i]);
+    }
+    auto* data = static_cast<std::byte*>(driver_->Alloc(bytes.size() + 256).value());
+    tensors_.push_back(data);
+    Fill(data + shift, bytes);
+    return Tensor::Contiguous(data + shift, dtype, shape);
+  }
+  void Fill(void* data, const std::vector<std::byte>& bytes) {
+    ASSERT_TRUE(driver_->CopyToDevice(data, bytes.data(), bytes.size(), stream_).ok());
+    ASSERT_TRUE(driver_->SynchronizeStream(stream_).ok());
+  }
+  void Change(const Tensor& tensor, const std::vector<double>& values) {
+    std::vector<std::byte> bytes(static_cast<size_t>(DTypeSize(tensor.desc.dtype)) * values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      StoreFromDouble(bytes.data(), tensor.desc.dtype, static_cast<int64_t>(i), values[i]);
+    }
+    Fill(tensor.data, bytes);
+  }
+  // An output of NaNs.
+  Tensor Blank(DType dtype, const Dims& shape) {
+    int64_t count = 1;
+    for (const int64_t extent : shape) count *= extent;
+    return Place(dtype, shape, std::vector<double>(static_cast<size_t>(count), NAN));
+  }
+  std::vector<double> Call(std::string_view op, const std::vector<Tensor>& inputs,
+                           const std::vector<Tensor>& outputs,
+                           const std::vector<NamedParam>& params) {
+    CallOptions options;
+    options.stream = stream_;
+    const absl::Status status = runtime_->Call(op, inputs, outputs, params, options);
+    EXPECT_TRUE(status.ok()) << status;
+    return Read(outputs[0]);
+  }
+  // The variant that serves such a call.
+  std::string Variant(std::string_view op, const std::vector<Tensor>& inputs, const Tensor& output,
+                      const std::vector<NamedParam>& params) {
+    std::vector<Operand> operands;
+    for (const Tensor& input : inputs) {
+      const auto address = reinterpret_cast<uintptr_t>(input.data);
+      operands.push_back({input.desc, static_cast<uint32_t>((address | 256) & -(address | 256))});
+    }
+    const Operand out = {output.desc};
+    const auto call = MakeCall(*Manifest::FindBuiltin(op), operands, {&out, 1}, params);
+    if (!call.ok()) return call.status().ToString();
+    const auto recipe = MakeBuiltinRecipe(op);
+    const auto variant = SelectVariant(*recipe, *call, runtime_->Device(0).value());
+    return variant.ok() ? std::string((*variant)->name()) : variant.status().ToString();
+  }
+
+  std::vector<std::byte*> tensors_;
+};
+
+// Three sequences whose queries each see one key only, of random signs: all others' exponentials
+// are zero, so that every output is a value, exactly, whatever the order of sums.
+struct OneHot {
+  static constexpr int64_t kHeads = 4, kKeyHeads = 2, kDim = 128;
+  std::vector<double> q_starts = {0, 33, 33, 300}, kv_starts = {0, 97, 130, 527};
+  std::vector<double> q, k, v, expected;
+
+  OneHot() {
+    std::mt19937 random(7);
+    const auto rows = static_cast<size_t>(kv_starts.back()) * kKeyHeads;
+    for (size_t i = 0; i < rows * kDim; ++i) {
+      k.push_back(random() % 2 == 0 ? 1 : -1);
+      v.push_back(static_cast<double>(random() % 17) - 8);
+    }
+    for (int b = 0; b < 3; ++b) {
+      const auto keys = static_cast<unsigned>(kv_starts[b + 1] - kv_starts[b]);
+      for (double i = q_starts[b]; i < q_starts[b + 1]; ++i) {
+        for (int64_t h = 0; h < kHeads; ++h) {
+          const auto row = static_cast<int64_t>(kv_starts[b]) + random() % keys;
+          const auto at = static_cast<size_t>((row * kKeyHeads + h / 2) * kDim);
+          for (size_t d = 0; d < kDim; ++d) {
+            q.push_back(2 * k[at + d]);
+            expected.push_back(v[at + d]);
+          }
+        }
+      }
+    }
+  }
+};
+
+// Guards the order of keys in transposed float8 values and in the weights' registers, bit for bit:
+// on the float8 kernel, and, where rows are not aligned to 16 bytes, on widened operands and on the
+// plain kernel.
+TEST_F(AttentionValuesGpuTest, Float8LayoutIsExact) {
+  const OneHot data;
+  const int64_t t_q = 300, t_kv = 527;
+  const Tensor q_starts = Place(kIndex, {4}, data.q_starts);
+  const Tensor kv_starts = Place(kIndex, {4}, data.kv_starts);
+  const Tensor one = Place(kFloat, {3, 2}, std::vector<double>(6, 1.0));
+  for (const DType out : {kHalf, kBrain}) {
+    for (const auto& [shift, variant] :
+         {std::pair<int, std::string>{0, "float8"}, {8, "wgmma"}, {1, "mma"}}) {
+      const Tensor q = Place(kNarrow, {t_q, 4, 128}, data.q, shift);
+      const Tensor k = Place(kNarrow, {t_kv, 2, 128}, data.k, shift);
+      const Tensor v = Place(kNarrow, {t_kv, 2, 128}, data.v, shift);
+      const Tensor o = Blank(out, {t_q, 4, 128});
+      const std::vector<NamedParam> params = {{"max_seqlen_q", int64_t{267}},
+                                              {"max_seqlen_kv", int64_t{397}},
+                                              {"is_causal", false},
+                                              {"sm_scale", 4.0},
+                                              {"dtype", out}};
+      const std::vector<Tensor> inputs = {q, k, v, q_starts, kv_starts, one, one, one};
+      const std::string_view op = "GroupedQueryAttentionPrefillFwdOp";
+      EXPECT_EQ(Variant(op, inputs, o, params), variant);
+      EXPECT_EQ(Call(op, inputs, {o}, params), data.expected) << shift;
+    }
+  }
+}
+
+// Guards sums over all keys of float8 tiles, tails included: the mean of integers, exactly.
+TEST_F(AttentionValuesGpuTest, Float8MeanIsExact) {
+  std::mt19937 random(3);
+  const int64_t t_kv = 256 + 16;
+  std::vector<double> v;
+  for (int64_t i = 0; i < t_kv * 128; ++i) v.push_back(static_cast<double>(random() % 17) - 8);
+  std::vector<double> expected;
+  for (int row = 0; row < 2; ++row) {
+    const int first = row == 0 ? 0 : 256, last = row == 0 ? 256 : 272;
+    for (size_t d = 0; d < 128; ++d) {
+      double sum = 0;
+      for (int j = first; j < last; ++j) sum += v[static_cast<size_t>(j) * 128 + d];
+      expected.push_back(sum / (last - first));
+    }
+  }
+  const Tensor q = Place(kNarrow, {2, 1, 128}, std::vector<double>(256, 0.0));
+  const Tensor k = Place(kNarrow, {t_kv, 1, 128}, v);
+  const Tensor values = Place(kNarrow, {t_kv, 1, 128}, v);
+  const Tensor q_starts = Place(kIndex, {3}, {0, 1, 2});
+  const Tensor kv_starts = Place(kIndex, {3}, {0, 256, 272});
+  const Tensor one = Place(kFloat, {2, 1}, {1, 1});
+  const Tensor o = Blank(kHalf, {2, 1, 128});
+  EXPECT_EQ(Call("GroupedQueryAttentionPrefillFwdOp",
+                 {q, k, values, q_starts, kv_starts, one, one, one}, {o},
+                 {{"max_seqlen_q", int64_t{1}},
+                  {"max_seqlen_kv", int64_t{256}},
+                  {"is_causal", false},
+                  {"dtype", kHalf}}),
+            expected);
+}
+
+// A paged cache of one sequence and one head: shuffled pages, NaN in slots without a token, -1 in
+// entries without a page. Values are the tokens' numbers.
+struct Pages {
+  int64_t page_size, pages;
+  std::vector<double> table, slots;
+
+  Pages(int64_t page_size, int64_t pages, int64_t tokens, int64_t dim)
+      : page_size(page_size), pages(pages) {
+    const int64_t used = (tokens + page_size - 1) / page_size;
+    slots.assign(static_cast<size_t>(pages * page_size * dim), NAN);
+    for (int64_t page = 0; page < pages; ++page) {
+      const int64_t place = (page * 5 + 3) % pages;
+      table.push_back(page < used ? static_cast<double>(place) : -1);
+      for (int64_t token = page * page_size; token < std::min((page + 1) * page_size, tokens);
+           ++token) {
+        const int64_t slot = place * page_size + token % page_size;
+        std::fill_n(slots.begin() + slot * dim, dim, static_cast<double>(token));
+      }
+    }
+  }
+};
+
+// Guards: pages of any size whole, no lane beyond the length in the sum. Equal scores give the mean
+// of the first `tokens` numbers.
+TEST_F(AttentionValuesGpuTest, PagedDecodeSeesEachTokenOnce) {
+  for (const int64_t page_size : {16, 48, 100, 192, 256}) {
+    for (const int64_t tokens : {0, 1, 15, 100, 193, 301}) {
+      if (tokens > 7 * page_size) continue;
+      const Pages pages(page_size, 7, tokens, 64);
+      const Tensor q = Place(kHalf, {1, 2, 64}, std::vector<double>(128, 0.0));
+      const Tensor k = Place(kHalf, {7 * page_size, 1, 64}, pages.slots);
+      const Tensor v = Place(kHalf, {7 * page_size, 1, 64}, pages.slots);
+      const Tensor length = Place(kIndex, {1}, {static_cast<double>(tokens)});
+      const Tensor table = Place(kIndex, {1, 7}, pages.table);
+      const Tensor o = Blank(kHalf, {1, 2, 64});
+      const double mean = tokens == 0 ? 0.0 : static_cast<double>(tokens - 1) / 2;
+      EXPECT_THAT(Call("GroupedQueryAttentionDecodePagedWithKVCacheFwdOp", {q, k, v, length, table},
+                       {o}, {{"page_size", page_size}}),
+                  Each(::testing::DoubleNear(mean, mean * 0.001 + 1e-6)))
+          << page_size << " " << tokens;
+    }
+  }
+}
+
+// Guards: lengths are read from the device, so that a captured call serves other ones.
+TEST_F(AttentionValuesGpuTest, ReplayTakesNewLengths) {
+  const Pages pages(48, 31, 1400, 64);
+  const Tensor q = Place(kHalf, {1, 2, 64}, std::vector<double>(128, 0.0));
+  const Tensor k = Place(kHalf, {31 * 48, 1, 64}, pages.slots);
+  const Tensor v = Place(kHalf, {31 * 48, 1, 64}, pages.slots);
+  const Tensor length = Place(kIndex, {1}, {1400});
+  const Tensor table = Place(kIndex, {1, 31}, pages.table);
+  const Tensor o = Blank(kHalf, {1, 2, 64});
+  const std::string_view op = "GroupedQueryAttentionDecodePagedWithKVCacheFwdOp";
+  const std::vector<Tensor> inputs = {q, k, v, length, table};
+  const std::vector<NamedParam> params = {{"page_size", int64_t{48}}};
+  Call(op, inputs, {o}, params);
+  CallOptions options;
+  options.stream = stream_;
+  ASSERT_TRUE(driver_->BeginCapture(stream_, CaptureMode::kThreadLocal).ok());
+  const absl::Status called = runtime_->Call(op, inputs, {&o, 1}, params, options);
+  const auto graph = driver_->EndCapture(stream_);
+  ASSERT_TRUE(called.ok()) << called;
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto replay = driver_->Instantiate(*graph);
+  ASSERT_TRUE(replay.ok()) << replay.status();
+  for (const int64_t tokens : {1, 47, 49, 0, 1000, 1400, 129}) {
+    Change(length, {static_cast<double>(tokens)});
+    Change(o, std::vector<double>(128, NAN));
+    ASSERT_TRUE(driver_->LaunchGraph(*replay, stream_).ok());
+    const double mean = tokens == 0 ? 0.0 : static_cast<double>(tokens - 1) / 2;
+    EXPECT_THAT(Read(o), Each(::testing::DoubleNear(mean, mean * 0.001 + 1e-6))) << tokens;
+  }
+  EXPECT_TRUE(driver_->DestroyGraphExec(*replay).ok());
+  EXPECT_TRUE(driver_->DestroyGraph(*graph).ok());
+}
+
+// Guards: a batch beyond 65535 is no y or z of a grid.
+TEST_F(AttentionValuesGpuTest, DecodesABatchOf65537) {
+  const int64_t batch = 65537, tokens = 3, dim = 8;
+  std::vector<double> values, expected;
+  for (int64_t b = 0; b < batch; ++b) {
+    values.insert(values.end(), tokens * dim, static_cast<double>(b % 2039));
+    expected.insert(expected.end(), dim, static_cast<double>(b % 2039));
+  }
+  const Tensor q = Place(kHalf, {batch, 1, dim}, std::vector<double>(expected.size(), 0.0));
+  const Tensor k = Place(kHalf, {batch, tokens, 1, dim}, std::vector<double>(values.size(), 1.0));
+  const Tensor v = Place(kHalf, {batch, tokens, 1, dim}, values);
+  const Tensor o = Blank(kHalf, {batch, 1, dim});
+  EXPECT_TRUE(Call("GroupedQueryAttentionDecodeWithKVCacheFwdOp", {q, k, v}, {o}, {}) == expected);
+}
+
+// Guards: a masked key never leaks, however low the visible one scores.
+TEST_F(AttentionValuesGpuTest, LowScoreBesideAMaskedKey) {
+  const int64_t rows = 160, dim = 64;
+  std::vector<double> q(static_cast<size_t>(rows * dim), 0.0), k = q, v;
+  q[0] = 200;
+  k[0] = -800;  // scores of row 0: -160000 / 8 of key 0, the only visible one, and 0
+  for (int64_t i = 0; i < rows * dim; ++i) v.push_back(i < dim ? 3 : 100);
+  const Tensor o = Blank(kHalf, {1, rows, 1, dim});
+  const Tensor lse = Blank(kFloat, {1, 1, rows});
+  const Dims shape = {1, rows, 1, dim};
+  std::vector<double> got =
+      Call("MultiHeadAttentionFwdOp",
+           {Place(kHalf, shape, q), Place(kHalf, shape, k), Place(kHalf, shape, v)}, {o, lse},
+           {{"is_causal", true}});
+  got.resize(static_cast<size_t>(dim));
+  EXPECT_THAT(got, Each(3.0));
+  EXPECT_NEAR(Read(lse)[0], -20000.0, 0.1);
+}
+
+// Guards: queries without a visible key give zeros, others their mean (causal, aligned at the ends,
+// more queries than keys; and a sequence without keys).
+TEST_F(AttentionValuesGpuTest, QueriesThatSeeNothing) {
+  const int64_t t_q = 200, dim = 64;  // 150 queries of 40 keys, 50 queries of none
+  std::vector<double> v;
+  for (int64_t i = 0; i < 40 * dim; ++i) v.push_back(static_cast<double>(i / dim));
+  const Tensor q = Place(kBrain, {t_q, 1, dim}, std::vector<double>(t_q * dim, 1.0));
+  const Tensor k = Place(kBrain, {40, 1, dim}, std::vector<double>(v.size(), 1.0));
+  const Tensor one = Place(kFloat, {2, 1}, {1, 1});
+  const std::vector<double> got =
+      Call("GroupedQueryAttentionPrefillFwdOp",
+           {q, k, Place(kBrain, {40, 1, dim}, v), Place(kIndex, {3}, {0, 150, 200}),
+            Place(kIndex, {3}, {0, 40, 40}), one, one, one},
+           {Blank(kBrain, {t_q, 1, dim})},
+           {{"max_seqlen_q", int64_t{150}},
+            {"max_seqlen_kv", int64_t{40}},
+            {"is_causal", true},
+            {"dtype", kBrain}});
+  for (int64_t row = 0; row < t_q; ++row) {
+    const bool sees = row >= 110 && row < 150;
+    const double mean = sees ? static_cast<double>(row - 110) / 2 : 0.0;
+    for (int64_t d = 0; d < dim; ++d) {
+      ASSERT_NEAR(got[static_cast<size_t>(row * dim + d)], mean, mean * 0.01) << row;
+    }
+  }
+}
+
+// Guards windows with either bound, not causal, and eight query heads of two key heads: key j is
+// visible if i - left <= j <= i + right.
+TEST_F(AttentionValuesGpuTest, WindowsOfEitherBound) {
+  const int64_t rows = 512, dim = 64;
+  std::vector<double> v;
+  for (int64_t i = 0; i < 2 * rows * 2 * dim; ++i) v.push_back(static_cast<double>(i / (2 * dim)));
+  for (double& value : v) value = std::fmod(value, 512.0) / 4;  // the row, exact in 16 bits
+  const Tensor q = Place(kHalf, {2, rows, 8, dim}, std::vector<double>(2 * rows * 8 * dim, 0.0));
+  const Tensor k = Place(kHalf, {2, rows, 2, dim}, std::vector<double>(v.size(), 1.0));
+  const Tensor values = Place(kHalf, {2, rows, 2, dim}, v);
+  for (const auto& [left, right] : {std::pair<int64_t, int64_t>{64, 64}, {-1, 64}, {64, -1}}) {
+    const Tensor o = Blank(kHalf, {2, rows, 8, dim});
+    const std::vector<double> got =
+        Call("GroupedQueryAttentionSlidingWindowFwdOp", {q, k, values}, {o},
+             {{"is_causal", false}, {"window_size_left", left}, {"window_size_right", right}});
+    for (size_t i = 0; i < got.size(); ++i) {
+      const auto row = static_cast<int64_t>(i) / (8 * dim) % rows;
+      const int64_t first = left < 0 ? 0 : std::max<int64_t>(0, row - left);
+      const int64_t last = right < 0 ? rows - 1 : std::min(rows - 1, row + right);
+      const double mean = static_cast<double>(first + last) / 8;
+      ASSERT_NEAR(got[i], mean, mean * 0.001 + 1e-6) << left << " " << right << " row " << row;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
