@@ -57,7 +57,7 @@ class ExactKey {
   bool Add(const Tensor& tensor, Null null_means) {
     const int rank = tensor.desc.shape.rank();
     const int stride_rank = tensor.desc.strides.rank();
-    if (size_ + 1 + 2 * kMaxRank > kMaxWords) return false;
+    if (size_ + 1 + size_t{2} * kMaxRank > kMaxWords) return false;
     if (tensor.desc.shape.truncated() || tensor.desc.strides.truncated()) return false;
     const auto address = reinterpret_cast<uintptr_t>(tensor.data);
     uint64_t alignment = static_cast<uint64_t>(std::countr_zero(address | 256));
