@@ -106,15 +106,20 @@ class PoolRecipe : public Recipe {
  public:
   explicit PoolRecipe(const PoolOperator& op)
       : op_(op),
+        slab_(MakeSlabPoolVariant(op)),
         strip_(MakeStripPoolVariant(op)),
         window_(MakeWindowPoolVariant(op)),
-        portable_(MakePortablePoolVariant(op)),
-        variants_{strip_.get(), window_.get(), portable_.get()} {}
+        portable_(MakePortablePoolVariant(op)) {
+    // Of positions as well, a slab takes so many registers that strips are faster.
+    if (!op.indices && !op.adaptive) variants_.push_back(slab_.get());
+    variants_.insert(variants_.end(), {strip_.get(), window_.get(), portable_.get()});
+  }
 
   std::span<const ProblemField> fields() const override {
     using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 14> fields = {{{"outputs", Kind::kBucket},
+    static const std::array<ProblemField, 15> fields = {{{"outputs", Kind::kBucket},
                                                          {"kernel_d", Kind::kExact},
+                                                         {"shared_stride_d", Kind::kExact},
                                                          {"kernel_h", Kind::kExact},
                                                          {"kernel_w", Kind::kExact},
                                                          {"stride_w", Kind::kExact},
@@ -138,6 +143,7 @@ class PoolRecipe : public Recipe {
     const PoolAxis& width = problem.axes[0];
     return {PowerOfTwoBucket(problem.outputs(), kFewestOutputs),
             kernel(2),
+            problem.shares_planes() ? problem.axes[2].stride : 0,
             kernel(1),
             kernel(0),
             width.stride,
@@ -155,14 +161,21 @@ class PoolRecipe : public Recipe {
 
  private:
   PoolOperator op_;
+  std::unique_ptr<Variant> slab_;
   std::unique_ptr<Variant> strip_;
   std::unique_ptr<Variant> window_;
   std::unique_ptr<Variant> portable_;
-  std::array<const Variant*, 3> variants_;
+  std::vector<const Variant*> variants_;
 };
 
+// Points of a grid of `width` by the output's height by `planes`, of each channel.
+int64_t GroupsOf(const PoolProblem& problem, int64_t width, int64_t planes) {
+  return problem.outputs() / (problem.axes[0].output * problem.axes[2].output) * width * planes;
+}
+
 template <bool kWide>
-void FillLaunch(const PoolProblem& problem, bool indices, int64_t width, Launch* launch) {
+void FillLaunch(const PoolProblem& problem, bool indices, int64_t width, int64_t planes,
+                Launch* launch) {
   using Params = PoolParams<kWide>;
   using Coordinate = typename Params::Coordinate;
   const int64_t size = DTypeSize(problem.dtype);
@@ -172,9 +185,9 @@ void FillLaunch(const PoolProblem& problem, bool indices, int64_t width, Launch*
     p.output_stride[d] = problem.output_stride[d] * size;
     p.indices_stride[d] = problem.indices_stride[d] * 8;
   }
-  const std::array<int64_t, kPoolDims - 1> grid = {width, problem.axes[1].output,
-                                                   problem.axes[2].output, problem.channels};
-  p.count = static_cast<typename Params::Index>(problem.outputs() / problem.axes[0].output * width);
+  const std::array<int64_t, kPoolDims - 1> grid = {width, problem.axes[1].output, planes,
+                                                   problem.channels};
+  p.count = static_cast<typename Params::Index>(GroupsOf(problem, width, planes));
   for (size_t d = 0; d < grid.size(); ++d) {
     p.extent[d] = MakeFastDivmod<kWide>(static_cast<unsigned long long>(grid[d]));
   }
@@ -257,14 +270,15 @@ double PoolBytes(const PoolProblem& problem, bool indices) {
 }
 
 Launch PoolLaunch(const PoolProblem& problem, bool indices, int64_t width, int64_t lanes,
-                  int64_t threads) {
+                  int64_t threads, int64_t depth) {
   Launch launch;
+  const int64_t planes = (problem.axes[2].output + depth - 1) / depth;
   if (problem.wide) {
-    FillLaunch<true>(problem, indices, width, &launch);
+    FillLaunch<true>(problem, indices, width, planes, &launch);
   } else {
-    FillLaunch<false>(problem, indices, width, &launch);
+    FillLaunch<false>(problem, indices, width, planes, &launch);
   }
-  const int64_t groups = problem.outputs() / problem.axes[0].output * width;
+  const int64_t groups = GroupsOf(problem, width, planes);
   const int64_t per_cta = threads / lanes;
   launch.grid[0] = static_cast<uint32_t>((groups + per_cta - 1) / per_cta);
   launch.block[0] = static_cast<uint32_t>(threads);

@@ -56,18 +56,23 @@ struct PoolProblem {
   bool wide = false;         // 64-bit coordinates
 
   int64_t outputs() const;  // 0 where there are none
+  // Windows of neighbouring planes of the output share planes of the input.
+  bool shares_planes() const {
+    return spatial == 3 && axes[2].kernel > axes[2].stride && axes[2].dilation == 1;
+  }
 };
 PoolProblem PlanPool(const PoolOperator& op, const CallDesc& call);
 
 // Bytes that the problem moves.
 double PoolBytes(const PoolProblem& problem, bool indices);
 
-// Parameters of a kernel whose grid is `width` by the output's other axes, as a launch of one
-// thread, or `lanes` of them, each.
+// Parameters of a kernel whose grid is `width` by the output's other axes, `depth` of its planes at
+// a time, as a launch of one thread, or `lanes` of them, each.
 Launch PoolLaunch(const PoolProblem& problem, bool indices, int64_t width, int64_t lanes,
-                  int64_t threads);
+                  int64_t threads, int64_t depth = 1);
 
 // The variants, in order of preference.
+std::unique_ptr<Variant> MakeSlabPoolVariant(const PoolOperator& op);
 std::unique_ptr<Variant> MakeStripPoolVariant(const PoolOperator& op);
 std::unique_ptr<Variant> MakeWindowPoolVariant(const PoolOperator& op);
 std::unique_ptr<Variant> MakePortablePoolVariant(const PoolOperator& op);

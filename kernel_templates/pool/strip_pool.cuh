@@ -107,8 +107,9 @@ class StripPool {
 
   // Where the strip does not exist, `index` is of one that does; nothing is stored.
   __device__ __forceinline__ StripPool(const Params& p, Index index, bool exists)
+      : StripPool(p, PoolPlace<Config>(p, index), exists) {}
+  __device__ __forceinline__ StripPool(const Params& p, const PoolPlace<Config>& place, bool exists)
       : p_(p), exists_(exists) {
-    const PoolPlace<Config> place(p, index);
     first_output_ = static_cast<Coordinate>(place.at[0]) * kOutputs;
     column_ = first_output_ * Config::kStrideW;
 #pragma unroll
@@ -152,7 +153,7 @@ class StripPool {
     Finish(storage);
   }
 
- private:
+ protected:
   __device__ __forceinline__ Coordinate PositionOf(int axis, int row) const {
     const int tap = axis == 1 ? row % Config::kKernelH : row / Config::kKernelH;
     return axis < Config::kAxes ? start_[axis] + tap * p_.dilation[axis] : 0;
@@ -161,7 +162,10 @@ class StripPool {
   __device__ __forceinline__ bool Inside(int axis, Coordinate at) const {
     return static_cast<Index>(at) < static_cast<Index>(p_.input[axis]);
   }
-  __device__ __forceinline__ void LoadRow(int row, uint32_t (&raw)[kWords]) const {
+  // Row `row` of the window, counted plane by plane; also one of a plane behind the window's. The
+  // fill in place of its first piece unless that is wanted.
+  __device__ __forceinline__ void LoadRow(int row, uint32_t (&raw)[kWords],
+                                          bool first_piece = true) const {
     bool inside = true;
     const uint8_t* address = input_;
     if constexpr (Config::kAxes > 1) {
@@ -176,7 +180,7 @@ class StripPool {
       constexpr int kPiece = decltype(index)::value;
       constexpr int kBytes = kPieces.size[kPiece] * kSize;
       constexpr int kAt = kPieces.column[kPiece];
-      const bool has = inside && Inside(0, column_ + kAt);
+      const bool has = inside && Inside(0, column_ + kAt) && (kPiece > 0 || first_piece);
       const Packet<kBytes> packet = LoadOrFill<Op, T, kBytes, kHint>(has, address + kAt * kSize);
 #pragma unroll
       for (int w = 0; w < Packet<kBytes>::kWords; ++w) {

@@ -1,4 +1,4 @@
-// Small windows over a dense width: strips of outputs, a thread each.
+// Small windows over a dense width: strips of outputs, a thread each, or strips of several planes.
 #include <algorithm>
 #include <utility>
 
@@ -14,12 +14,14 @@ constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMostRows = 16;
 constexpr int64_t kMostColumns = 48;
 constexpr int64_t kMostTaps = 256;
+constexpr int64_t kMostSlabTaps = 512;
 // Fewer outputs than this leave threads idle unless strips are short.
 constexpr int64_t kFewOutputs = int64_t{1} << 18;
 constexpr int64_t kManyOutputs = int64_t{1} << 20;
 constexpr double kHeld = 200e6, kHeldWithIndices = 64e6;  // bytes
 constexpr int64_t kManyTaps = 8;
 
+constexpr std::string_view kSlabs = "slabs";
 constexpr int64_t kWarpSize = 32;
 constexpr double kCyclesPerUs = 1700;
 
@@ -30,6 +32,7 @@ struct Geometry {
   int64_t threads = 128;
   bool streaming = false;
   bool gather = false;
+  int64_t depth = 1;  // planes of outputs
 
   int64_t vector(const PoolProblem& problem) const {
     return std::min<int64_t>(problem.vector, LowestBit(outputs * problem.axes[0].stride));
@@ -45,7 +48,7 @@ struct Geometry {
 
 Geometry GeometryOf(const Config& config) {
   return {config.Get("outputs"), config.Get("threads"), config.Get("streaming") != 0,
-          config.Get("gather") != 0};
+          config.Get("gather") != 0, config.Get("depth", 1)};
 }
 
 int64_t RowsOf(const PoolProblem& problem) {
@@ -54,14 +57,17 @@ int64_t RowsOf(const PoolProblem& problem) {
 
 class StripPoolVariant : public Variant {
  public:
-  explicit StripPoolVariant(const PoolOperator& op) : op_(op) {}
-  std::string_view name() const override { return "strips"; }
+  StripPoolVariant(const PoolOperator& op, bool slabs) : op_(op), slabs_(slabs) {}
+  std::string_view name() const override { return slabs_ ? kSlabs : "strips"; }
 
   absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override {
     TW_RETURN_IF_ERROR(RequireSm80(call, device));
     const PoolProblem problem = PlanPool(op_, call);
     if (problem.adaptive) return FailedPrecondition("windows are not all alike");
     if (!problem.dense_width) return FailedPrecondition("the width is not dense");
+    if (slabs_ && !problem.shares_planes()) {
+      return FailedPrecondition("windows of neighbouring planes share none");
+    }
     Geometry g;
     const PoolAxis& width = problem.axes[0];
     // Each bound by itself first: products of large ones overflow.
@@ -77,11 +83,13 @@ class StripPoolVariant : public Variant {
     return absl::OkStatus();
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
-    return {std::string(name()),
-            {{"outputs", {1, 2, 4, 8}},
-             {"threads", {128, 256}},
-             {"streaming", {0, 1}},
-             {"gather", {0, 1}}}};
+    TuningSpace space{std::string(name()),
+                      {{"outputs", {1, 2, 4, 8}},
+                       {"threads", {128, 256}},
+                       {"streaming", {0, 1}},
+                       {"gather", {0, 1}}}};
+    if (slabs_) space.axes.push_back({"depth", {2, 4}});
+    return space;
   }
   absl::Status Legal(const CallDesc& call, const Config& config,
                      const DeviceProfile&) const override {
@@ -95,6 +103,10 @@ class StripPoolVariant : public Variant {
       return FailedPrecondition("a strip's outputs are stored side by side already");
     }
     const int64_t taps = RowsOf(problem) * problem.axes[0].kernel * g.outputs;
+    if (taps * g.depth > kMostSlabTaps && slabs_ && g.outputs > 1) {
+      return FailedPrecondition("a slab has ", taps * g.depth, " taps, expected at most ",
+                                kMostSlabTaps);
+    }
     if (taps > kMostTaps && g.outputs > 1) {
       return FailedPrecondition("a strip has ", taps, " taps, expected at most ", kMostTaps);
     }
@@ -107,12 +119,12 @@ class StripPoolVariant : public Variant {
     MemoryModel model;
     model.bytes = PoolBytes(problem, op_.indices);
     model.threads = static_cast<double>(g.threads);
-    model.ctas =
-        static_cast<double>(problem.outputs()) / static_cast<double>(g.outputs * g.threads);
+    model.ctas = static_cast<double>(problem.outputs()) /
+                 static_cast<double>(g.outputs * g.depth * g.threads);
     model.bytes_per_thread = 16;
     const double sms = std::max(device.sm_count, 1);
-    const double warps =
-        static_cast<double>(problem.outputs()) / static_cast<double>(g.outputs * kWarpSize);
+    const double warps = static_cast<double>(problem.outputs()) /
+                         static_cast<double>(g.outputs * kWarpSize) * RowsRead(problem, g);
     const double issue_us = warps / sms * SmCyclesOf(problem, g) / kCyclesPerUs;
     // A resource that is half as busy as memory still delays some accesses.
     return PredictMemoryUs(model, device) + 0.5 * issue_us;
@@ -125,11 +137,19 @@ class StripPoolVariant : public Variant {
     BoundCall bound;
     if (problem.outputs() == 0) return bound;
     const Geometry g = GeometryOf(config);
-    bound.launches.push_back(PoolLaunch(problem, op_.indices, g.strips(problem), 1, g.threads));
+    bound.launches.push_back(
+        PoolLaunch(problem, op_.indices, g.strips(problem), 1, g.threads, g.depth));
     return bound;
   }
 
  private:
+  // Rows of the input read for a window, of those that it has.
+  static double RowsRead(const PoolProblem& problem, const Geometry& g) {
+    const PoolAxis& depth = problem.axes[2];
+    return static_cast<double>((g.depth - 1) * depth.stride + depth.kernel) /
+           static_cast<double>(g.depth * depth.kernel);
+  }
+
   // Cycles of an SM for a warp: the larger of its memory pipe, a cycle for 128 bytes spanned, and
   // of issuing instructions, four a cycle.
   double SmCyclesOf(const PoolProblem& problem, const Geometry& g) const {
@@ -159,6 +179,7 @@ class StripPoolVariant : public Variant {
   }
 
   PoolOperator op_;
+  bool slabs_;
 };
 
 // The shortest strip that reads whole vectors; of few outputs, and where rows are not aligned, one
@@ -169,6 +190,7 @@ Config StripPoolVariant::Default(const CallDesc& call, const DeviceProfile& devi
   const PoolProblem problem = PlanPool(op_, call);
   Config config{std::string(name()),
                 {{"outputs", 1}, {"threads", 128}, {"streaming", 0}, {"gather", 0}}};
+  if (slabs_) config.values.emplace_back("depth", 2);  // four: as fast, in more registers
   const int64_t longest = problem.axes[0].stride > 1 ? 4 : 8;
   const int64_t most = problem.outputs() <= kFewOutputs || problem.vector < 4 ? 2 : longest;
   for (int64_t outputs = 2; outputs <= most; outputs *= 2) {
@@ -196,8 +218,8 @@ std::vector<KernelSpec> StripPoolVariant::Kernels(const CallDesc& call,
   const PoolAxis& width = problem.axes[0];
   const auto flag = [](bool value) { return value ? "true" : "false"; };
   KernelSpec spec;
-  spec.template_file = "pool/strip_pool.cuh";
-  spec.entry = "tilewright::StripPoolKernel";
+  spec.template_file = slabs_ ? "pool/slab_pool.cuh" : "pool/strip_pool.cuh";
+  spec.entry = slabs_ ? "tilewright::SlabPoolKernel" : "tilewright::StripPoolKernel";
   spec.constants = {{"using Op", Cat("tilewright::", op_.op)},
                     {"using Element", std::string(StorageTypeName(problem.dtype))},
                     {"int kKernelD", Cat(problem.axes[2].kernel)},
@@ -216,13 +238,20 @@ std::vector<KernelSpec> StripPoolVariant::Kernels(const CallDesc& call,
                     {"bool kWide", flag(problem.wide)},
                     {"bool kStreaming", flag(g.streaming)},
                     {"bool kGather", flag(g.gather)}};
+  if (slabs_) {
+    spec.constants.emplace_back("int kDepth", Cat(g.depth));
+    spec.constants.emplace_back("int kStrideD", Cat(problem.axes[2].stride));
+  }
   return {spec};
 }
 
 }  // namespace
 
+std::unique_ptr<Variant> MakeSlabPoolVariant(const PoolOperator& op) {
+  return std::make_unique<StripPoolVariant>(op, true);
+}
 std::unique_ptr<Variant> MakeStripPoolVariant(const PoolOperator& op) {
-  return std::make_unique<StripPoolVariant>(op);
+  return std::make_unique<StripPoolVariant>(op, false);
 }
 
 }  // namespace tilewright

@@ -104,6 +104,16 @@ std::vector<Workload> ThreeAxes(Kind kind) {
       {"dilated", {1, 2, 9, 10, 16}, {2, 3, 2}, {1, 2, 2}, {1, 1, 0}, false, {3, 2, 2}},
       {"many-planes", {33000, 2, 1, 2, 2}, {1, 2, 2}, {1, 2, 2}},
       {"long-rows", {1, 2, 3, 4, 97}, {2}, {1}},
+      {"shared-planes", {2, 3, 9, 8, 32}, {3}, {2}, {1}, true},
+      {"shared-planes-dense", {1, 2, 8, 5, 13}, {3, 2, 3}, {1, 1, 2}, {1, 0, 1}},
+      {"shared-planes-dilated",
+       {1, 2, 7, 9, 24},
+       {4, 2, 2},
+       {3, 1, 2},
+       {2, 1, 0},
+       false,
+       {1, 2, 2}},
+      {"shared-planes-many", {2, 40, 6, 70, 96}, {2, 3, 3}, {1, 1, 1}, {1}},
       {"no-planes", {0, 2, 4, 4, 4}, {2}, {2}},
   };
   return CasesOf(problems, kind);

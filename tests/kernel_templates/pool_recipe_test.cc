@@ -109,10 +109,33 @@ TEST(PoolRecipe, WholePlanesAreOneAxis) {
   EXPECT_EQ(plan.axes[1].kernel, 7);
 }
 
+// Guards: planes that windows share are read once for several of them; each slab is a thread's.
+TEST(PoolRecipe, SlabsServeWindowsThatSharePlanes) {
+  const auto pool = [](int64_t kernel, int64_t stride, int64_t planes) {
+    return MaxPool(kHalf, {2, 3, 9, 16, 32}, {2, 3, planes, 8, 16}, {kernel, 2, 2}, {stride, 2, 2});
+  };
+  EXPECT_EQ(Chosen("MaxPool3dFwdOp", pool(3, 2, 4)), "slabs");
+  EXPECT_EQ(Chosen("MaxPool3dFwdOp", pool(3, 1, 7)), "slabs");
+  EXPECT_EQ(Chosen("MaxPool3dFwdOp", pool(2, 2, 4)), "strips");
+  const auto recipe = MakeBuiltinRecipe("MaxPool3dFwdOp");
+  const Variant* slabs = FindVariant(*recipe, "slabs");
+  const CallDesc call = pool(3, 1, 7);
+  Config config = slabs->Default(call, H200());
+  EXPECT_EQ(config.Get("depth"), 2);
+  config.values[0].second = 4;  // outputs: four strips a row
+  const auto bound = slabs->Bind(call, config, H200());
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  PoolParams<false> p;
+  std::memcpy(&p, bound->launches[0].params.data(), sizeof(p));
+  EXPECT_EQ(p.count, 4u * 8 * 4 * 2 * 3);  // strips, rows, pairs of planes, channels of samples
+  EXPECT_EQ(p.extent[2].divisor, 4u);
+  EXPECT_EQ(p.outputs[2].divisor, 7u);
+}
+
 // Guards: outputs that cannot be stored together are gathered over the warp.
 TEST(PoolRecipe, GathersWhereStoresAreNarrow) {
   const auto recipe = MakeBuiltinRecipe("MaxPool1dFwdOp");
-  const Variant* strips = recipe->variants()[0];
+  const Variant* strips = FindVariant(*recipe, "strips");
   const CallDesc odd = MaxPool(kHalf, {32, 80, 4096}, {32, 80, 1365}, {3}, {3});
   EXPECT_EQ(strips->Default(odd, H200()).Get("gather"), 1);
   const CallDesc even = MaxPool(kHalf, {32, 80, 4096}, {32, 80, 2048}, {2}, {2});
@@ -203,7 +226,7 @@ TEST(PoolRecipe, CountsBeyond32Bits) {
   const int64_t planes = int64_t{1} << 17;
   const CallDesc call = MaxPool(kHalf, {planes, 1, 512, 256}, {planes, 1, 256, 128}, {2}, {2});
   const auto recipe = MakeBuiltinRecipe("MaxPool2dFwdOp");
-  const Variant* strips = recipe->variants()[0];
+  const Variant* strips = FindVariant(*recipe, "strips");
   ASSERT_TRUE(strips->Serves(call, H200()).ok());
   const Config config = strips->Default(call, H200());
   const auto bound = strips->Bind(call, config, H200());
