@@ -234,7 +234,10 @@ Config NormRowVariant::Default(const CallDesc& call, const DeviceProfile& device
   const bool slim = !some && inputs == 1 && plan.problem.kind == NormColumnKind::kElement;
   const bool brief = slim && bucket * DTypeSize(plan.dtype) <= kBriefRowBytes;
   const int64_t many = (slim && !brief ? 64 : 32 / std::min<int64_t>(inputs, 2)) / (narrow ? 1 : 2);
-  const int64_t wanted = std::max<int64_t>(some ? plan.vector : many, 8);
+  // Of groups of channels, whose values each packet loads for itself, four packets a thread.
+  const bool grouped = plan.several_runs && !few && plan.problem.results.empty() &&
+                       plan.problem.kind == NormColumnKind::kChannel && !plan.problem.given;
+  const int64_t wanted = std::max<int64_t>(some ? plan.vector * (grouped ? 4 : 1) : many, 8);
   g.threads = std::clamp<int64_t>(bucket / wanted, 8, some || !narrow ? kSmallCta : kSmallCta / 2);
   if (few) {
     while (kept() > 2 * wanted && g.cluster < most_cluster) g.cluster *= 2;
