@@ -186,7 +186,10 @@ Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& devi
   const int64_t packets = ReduceLengthBucket(plan.length) / VectorOf(plan);
   const int64_t most_cluster = portable_ ? 1 : LargestRowCluster(device);
   Geometry g;
-  g.threads = std::clamp<int64_t>(packets / 4, 8, rows > 264 ? 256 : 512);
+  // A thread that looks for positions ends in as many instructions as it takes for five packets.
+  const bool searches = op_.indexed && rows > 264;
+  const int64_t packets_each = searches ? 8 : 4;
+  g.threads = std::clamp<int64_t>(packets / packets_each, 8, rows > 264 ? 256 : 512);
   const auto each = [&] { return packets / (g.threads * g.cluster); };
   if (rows <= kFewestRows && packets >= kFewestThreads * kBrief) g.threads = kFewestThreads;
   if (rows <= 264 && g.threads >= 64) {
@@ -200,7 +203,9 @@ Config RowReduceVariant::Default(const CallDesc& call, const DeviceProfile& devi
     }
   }
   const bool alone = g.cluster > 1 || g.split;
-  g.rows = alone ? 1 : std::max<int64_t>(1, (rows > 264 ? 256 : 128) / g.threads);
+  const int64_t block = rows > 264 && !searches ? 256 : 128;
+  g.rows = alone ? 1 : std::max<int64_t>(1, block / g.threads);
+  if (searches) g.unroll = 8;
   if (g.cta_threads() < 32) g.rows = 32 / g.threads;
   return {std::string(name()),
           {{"threads", g.threads},
