@@ -25,7 +25,7 @@ int SchemaVersion();
 // version says.
 absl::Status Migrate(Connection& db, std::span<const std::string_view> steps = SchemaSteps());
 
-// The same checks for a file that is only read: it must be at exactly this version.
+// The same checks for a file that is only read: its version must have this version's tables.
 absl::Status CheckSchema(Connection& db);
 
 }  // namespace tilewright

@@ -249,6 +249,10 @@ TEST(Cache, ViewsReadByHand) {
             "expected 1\n");
   EXPECT_EQ(Shell(path, "select * from cache_size"),
             "GemmFwdOp|1|2.0|0.03|2023-11-14\nRmsNormFwdOp|1|1.0|0.03|2023-11-14\n");
+  EXPECT_EQ(Shell(path, "select op, status, candidates, problems, error from failures"),
+            "GemmFwdOp|wrong|1|1|output 17 is 2, expected 1\n");
+  EXPECT_EQ(Shell(path, "select op, kernels, total_s, spilling from compile_times"),
+            "GemmFwdOp|1|0.03|0\nRmsNormFwdOp|1|0.03|0\n");
   EXPECT_EQ(Shell(path,
                   "select json_extract(problem, '$.N'), json_extract(config, '$.tile_m') "
                   "from winners"),

@@ -90,6 +90,13 @@ void Overwrite(const std::string& path, size_t page, const std::string& bytes) {
   WriteFileBytes(path, file.replace(page * 4096, bytes.size(), bytes));
 }
 
+// As many kernels again, so that the first ones are whole in the first half of the file: a kernel
+// is lost with either of its two rows.
+void Grow(const std::string& path) {
+  auto cache = OpenCache(path);
+  for (int i = 0; i < kKernels; ++i) ASSERT_TRUE(cache->PutKernel(TestKernel(1000 + i)).ok());
+}
+
 class DamagedFile : public testing::TestWithParam<FileDamage> {};
 
 TEST_P(DamagedFile, IsSetAsideAndRebuilt) {
@@ -111,12 +118,14 @@ INSTANTIATE_TEST_SUITE_P(
         FileDamage{"HeaderMagic", [](auto& path) { Overwrite(path, 0, "sqlite"); }, kKernels},
         FileDamage{"Halved",
                    [](auto& path) {
+                     Grow(path);
                      std::string file = ReadFileBytes(path);
                      WriteFileBytes(path, file.substr(0, file.size() / 2));
                    },
                    kKernels / 4},
         FileDamage{"HalvedWithinAPage",
                    [](auto& path) {
+                     Grow(path);
                      std::string file = ReadFileBytes(path);
                      WriteFileBytes(path, file.substr(0, file.size() / 2 + 1234));
                    },
@@ -128,6 +137,7 @@ TEST(DamagedWal, HalvedFileBesideAWal) {
   TempFolder folder;
   std::string path = folder.File("k.db");
   MakeFile(path);
+  Grow(path);
   {
     auto cache = OpenCache(path);
     for (int i = kKernels; i < kKernels + 5; ++i) {

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <regex>
 #include <set>
 
 #include "manifest/status.h"
+#include "tests/runtime/driver_calls.h"
 #include "tests/runtime/runtime_fixture.h"
 
 namespace tilewright {
@@ -100,7 +103,7 @@ TEST_F(DriverFaultTest, EveryCallMayFailOnce) {
   MakeCurrent();
   for (const Step& step : Run()) ASSERT_TRUE(step.status.ok()) << step.name << step.status;
   const std::map<std::string, int> calls = driver_->CallsByMethod();
-  EXPECT_GE(calls.size(), 24u);
+  EXPECT_EQ(NamesOf(calls), kRuntimeCalls);
   int injected = 0;
   for (const auto& [method, count] : calls) {
     if (IsEmbedders(method)) continue;
@@ -139,6 +142,46 @@ TEST_F(DriverFaultTest, EveryCallMayFailOnce) {
   }
   RecordProperty("injected", injected);
   EXPECT_GE(injected, 200);
+}
+
+// Guards that no entry point is forgotten: each one of the seam is failed by some test.
+TEST(DriverEntryPoints, AllAreFailedBySomeTest) {
+  std::ifstream file(TILEWRIGHT_SOURCE_DIR "/runtime/driver/driver.h");
+  std::set<std::string> declared;
+  const std::regex method(R"(^  virtual [^~(]*\b([A-Z]\w*)\()");
+  std::smatch match;
+  for (std::string line; std::getline(file, line);) {
+    if (std::regex_search(line, match, method)) declared.insert(match[1]);
+  }
+  std::set<std::string> failed;
+  for (const auto* calls : {&kRuntimeCalls, &kWorkerCalls, &kOtherCalls, &kNoCalls}) {
+    failed.insert(calls->begin(), calls->end());
+  }
+  EXPECT_EQ(declared, failed);
+}
+
+// Guards: what is called because something failed may fail as well; the first failure is told.
+TEST_F(DriverFaultTest, FailuresOfCleaningUp) {
+  driver_ = std::make_shared<FakeDriver>();
+  Open();
+  MakeCurrent();
+  const CudaStream stream = driver_->NewStream(0);
+  ASSERT_TRUE(Scale(8, 64, stream).ok());
+  ASSERT_TRUE(driver_->BeginCapture(stream, CaptureMode::kGlobal).ok());
+  driver_->FailCall("GiveUserObject", 1, kCudaOutOfMemory);
+  driver_->FailCall("ReleaseUserObject", 1, 999);
+  EXPECT_EQ(DriverErrorCode(Scale(8, 64, stream)), kCudaOutOfMemory);
+  EXPECT_EQ(driver_->Calls("ReleaseUserObject"), 1);
+  driver_->ClearFailures();
+  EXPECT_TRUE(Scale(8, 64, stream).ok());
+  driver_->DestroyGraph(driver_->EndCapture(stream).value()).IgnoreError();
+
+  driver_->FailCall("LoadLibrary", 1, kCudaUnsupportedPtxVersion);
+  driver_->FailCall("DriverVersion", 1, 999);
+  const absl::Status refused = Sum();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_EQ(driver_->Calls("DriverVersion"), 1);
+  EXPECT_TRUE(Sum().ok());
 }
 
 // Guards: out of memory while a kernel is loaded gives up kernels of others and tries once more.

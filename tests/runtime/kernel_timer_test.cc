@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
+#include "manifest/status.h"
 #include "tests/runtime/fake_driver.h"
 
 namespace tilewright {
@@ -122,6 +126,50 @@ TEST_F(KernelTimerTest, ErrorsOfTheWorkAreReturned) {
   EXPECT_EQ(timer->Time(std::vector<TimedWork>{bad}, 1).status().message(), "cannot launch");
   driver_.FailCall("SynchronizeStream", 1, kCudaIllegalAddress);
   EXPECT_TRUE(IsSticky(timer->Time(std::vector<TimedWork>{Work('a', 1)}, 1).status()));
+}
+
+// Guards: whichever call of the driver fails once, it is told, or another way of timing is taken,
+// which the reason says; nothing is left behind, and the next timer works.
+TEST_F(KernelTimerTest, EveryCallMayFailOnce) {
+  const std::set<std::string> quiet = {"DestroyEvent", "DestroyGraph", "DestroyGraphExec", "Free",
+                                       "UnloadLibrary"};
+  const auto told = [this](bool cupti, bool clean) {
+    TimerOptions options;
+    options.l2_bytes = 4096;
+    options.clean_l2 = clean;
+    options.warmup = 1;
+    options.recorder = [this, cupti]() -> absl::StatusOr<std::unique_ptr<KernelRecorder>> {
+      if (!cupti) return absl::FailedPreconditionError("no CUPTI here");
+      return std::make_unique<FakeRecorder>(&pending_);
+    };
+    auto timer = KernelTimer::Create(driver_, 0, stream_, options);
+    if (!timer.ok()) return true;
+    const auto samples = (*timer)->Time(std::vector<TimedWork>{Work('a', 10)}, 2);
+    return !samples.ok() || (*timer)->fallback_reason().find("fake error") != std::string::npos;
+  };
+  int injected = 0;
+  int kept_memory = 0;  // for good, where giving it back is what fails
+  int kept_libraries = 0;
+  for (const auto& [cupti, clean] : {std::pair{true, false}, {true, true}, {false, false}}) {
+    std::map<std::string, int> before = driver_.CallsByMethod();
+    ASSERT_FALSE(told(cupti, clean));
+    for (const auto& [method, count] : driver_.CallsByMethod()) {
+      for (int nth = 1; nth <= count - before[method]; ++nth) {
+        SCOPED_TRACE(Cat(method, " ", nth));
+        driver_.FailCall(method, nth, kCudaOutOfMemory);
+        EXPECT_EQ(told(cupti, clean), !quiet.contains(method));
+        driver_.ClearFailures();
+        kept_memory += method == "Free";
+        kept_libraries += method == "UnloadLibrary";
+        EXPECT_EQ(driver_.LiveAllocations(), kept_memory);
+        EXPECT_EQ(driver_.LoadedLibraries(), kept_libraries);
+        EXPECT_FALSE(told(cupti, clean));
+        ++injected;
+      }
+    }
+  }
+  EXPECT_GT(driver_.Calls("Fill32"), 0);
+  EXPECT_GE(injected, 30);
 }
 
 // Guards that nothing on the device is left behind.

@@ -14,6 +14,7 @@
 #include "manifest/status.h"
 #include "runtime/worker/support_kernels.h"
 #include "tests/runtime/emulated_kernels.h"
+#include "tests/runtime/driver_calls.h"
 #include "tests/runtime/fake_driver.h"
 
 namespace tilewright {
@@ -217,6 +218,7 @@ TEST_F(WorkerTest, EveryCallMayFailOnce) {
   std::map<std::string, int> before = driver_.CallsByMethod();
   ASSERT_EQ(problem(), 0);
   std::map<std::string, int> counts = driver_.CallsByMethod();
+  EXPECT_EQ(NamesOf(counts), kWorkerCalls);
   int injected = 0;
   for (const auto& [method, count] : counts) {
     for (int nth = 1; nth <= count - before[method]; ++nth) {
