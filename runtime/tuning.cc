@@ -97,6 +97,14 @@ class Tuning {
            row.space_digest == identity_.space_digest;
   }
 
+  // What the traffic alone takes. A calibrated rate of products is what one kernel reached on a
+  // card as warm as it was then: others are faster, so that reaching it ends no search.
+  double FloorUs() const {
+    const absl::StatusOr<Work> work = EvaluateRoofline(call_);
+    if (!work.ok() || device_.bandwidth_gbps <= 0) return 0;
+    return work->bytes / (device_.bandwidth_gbps * 1e3);
+  }
+
   bool Cancelled() const {
     return options_.search.cancelled != nullptr && options_.search.cancelled->load();
   }
@@ -220,7 +228,7 @@ class Tuning {
       worker = made.get();
       evaluator = std::move(made);
     }
-    options_.search.sol_us = sol_us_;
+    options_.search.sol_us = FloorUs();
     options_.search.on_trial = [this](const Trial& trial) { Persist(trial); };
     auto result = Tune(candidates_, KnownTrials(), *evaluator, options_.search);
     const bool lost = worker != nullptr && !worker->status().ok();

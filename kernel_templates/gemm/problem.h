@@ -39,6 +39,8 @@ struct GemmEpilogue {
   Bias bias = Bias::kNone;             // dense, of the inputs' dtype
   int bias_operand = 0;
   Activation activation = Activation::kNone;
+
+  bool computes() const { return bias != Bias::kNone || activation != Activation::kNone; }
 };
 
 // d[batch] (m x n) = a[batch] (m x k) * b[batch] (n x k)^T, float32 accumulation.

@@ -157,8 +157,11 @@ struct WgmmaProducer {
       unsigned char* block = smem + i * kTileBlockBytes;
       const int x = kMnMajor ? mn + i * 64 : k;
       const int y = kMnMajor ? k : mn;
-      if constexpr (kShared) {
-        TmaLoadMulticast3d(block, map, barrier, x, y, batch, (1 << Config::kMulticast) - 1);
+      constexpr uint16_t kAll = (1 << Config::kMulticast) - 1;
+      if (kShared && once) {
+        TmaLoadMulticast3d(block, map, barrier, x, y, batch, kAll, PolicyEvictFirst());
+      } else if (kShared) {
+        TmaLoadMulticast3d(block, map, barrier, x, y, batch, kAll);
       } else if (once) {
         TmaLoad3d(block, map, barrier, x, y, batch, PolicyEvictFirst());
       } else {
@@ -299,6 +302,9 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
       ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, item.tile.batch);
     } else if (Config::kTailSplit && item.part >= 0) {
       TailReduction<Config, Tile>::Store(acc, params, item.part, group);
+    } else if constexpr (TmaEpilogue<Tile>::kRolled) {
+      TmaEpilogue<Tile>::StoreRolled(acc, smem.Staging(group), params, row, col, item.tile.batch,
+                                     1 + group, turn);
     } else {
       TmaEpilogue<Tile>::Store(acc, smem.Staging(group), params, row, col, item.tile.batch,
                                1 + group, turn);

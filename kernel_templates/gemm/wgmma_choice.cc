@@ -128,12 +128,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
     thin.tile_cols = CeilDiv(problem.n, 16) * 16;
     candidates.push_back(thin.ToConfig());
   }
-  // A whole tile's bias beside 128 sums does not fit into the registers.
-  const GemmEpilogue& epilogue = problem.epilogue;
-  if (epilogue.bias == GemmEpilogue::Bias::kNone ||
-      epilogue.activation <= GemmEpilogue::Activation::kRelu) {
-    candidates.push_back(wide.ToConfig());
-  }
+  candidates.push_back(wide.ToConfig());
   if (problem.batches > 1) {
     candidates.push_back(small_pair.ToConfig());
     candidates.push_back(tiny.ToConfig());

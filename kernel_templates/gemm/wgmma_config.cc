@@ -119,9 +119,6 @@ absl::Status WgmmaConfig::Check(const DeviceProfile& device) const {
   if (math_groups > 1 && !ping_pong && !swap && in_flight != 0) {
     return FailedPrecondition("groups that share a tile cover each other's waits");
   }
-  if (multicast > 1 && tile_rows * tile_cols < 128 * 176) {
-    return FailedPrecondition("multicast gains nothing on a tile of ", tile_rows, " x ", tile_cols);
-  }
   if (blocks_per_sm() == 1 && stages < 6 && SmemBytes() + 3 * StageBytes() <= limit) {
     return FailedPrecondition(stages, " stages leave room for three more");
   }

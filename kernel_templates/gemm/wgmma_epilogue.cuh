@@ -63,6 +63,22 @@ struct TmaEpilogue {
                                          : Min(chunk * kWidth, Tile::kCols - kWidth);
   }
 
+  // The least number of chunks, if any, that can start evenly apart, at multiples of 8 columns, and
+  // together cover a tile: then one loop body serves all of them.
+  __device__ static constexpr int EvenChunks() {
+    constexpr int kSpan = Tile::kCols - kWidth;  // from the first one's start to the last one's
+    for (int steps = kChunks - 1; !kSwap && steps > 0 && steps < 2 * kChunks; ++steps) {
+      if (kSpan % (8 * steps) == 0) return steps + 1;
+    }
+    return 0;
+  }
+  static constexpr int kEvenChunks = EvenChunks();
+  static constexpr int kEvenStep =
+      kEvenChunks == 0 ? 0 : (Tile::kCols - kWidth) / (kEvenChunks - 1);
+  // A bias or activation is many instructions an element: compiled once a chunk's width, not once a
+  // tile's, as their number is what a compile takes.
+  static constexpr bool kRolled = Tile::Rule::kAny && kEvenChunks != 0;
+
   // `row` and `col` are the element coordinates of the warp group's part of the tile. `turn` counts
   // the chunks this warp group has stored: the position in the ring.
   template <class Params>
@@ -96,6 +112,71 @@ struct TmaEpilogue {
     }
   }
 
+  // A quarter of a chunk of two blocks, or half of one's, on its own.
+  struct Piece : Tile {
+    static constexpr int kBlocks = 1;
+    static constexpr int kCols = kWidth / 2;
+  };
+  static constexpr int kPieces = 2 * Tile::kBlocks;
+  static constexpr int kPieceSums = kWidth / 4;  // a thread's
+
+  // The same in a loop over chunks and pieces; moves the accumulators of the next chunk to the
+  // front after each, so that `acc` is used up.
+  template <class Params>
+  __device__ static __forceinline__ void StoreRolled(float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                                     unsigned char* staging, const Params& params,
+                                                     int row, int col, int batch, int barrier,
+                                                     int& turn) {
+    const int thread = threadIdx.x % 128;
+#pragma unroll 1
+    for (int chunk = 0; chunk < kEvenChunks; ++chunk, col += kEvenStep) {
+      unsigned char* buffer = staging + turn * Tile::kChunkBytes;
+      if (++turn == Tile::kStagingChunks) turn = 0;
+      if (thread == 0) TmaStoreWaitRead<Tile::kStagingChunks - 1>();
+      NamedBarrierSync(barrier, 128);  // the buffer is free
+#pragma unroll 1
+      for (int piece = 0; piece < kPieces; ++piece) {
+        StagePiece(acc, piece, SharedAddress(buffer), params, row, col);
+      }
+      FenceProxyAsync();
+      NamedBarrierSync(barrier, 128);
+      StoreChunk(buffer, params, col, row, batch);
+      if (thread == 0) TmaStoreCommit();
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+        for (int j = 0; j + kEvenStep / 2 < Tile::kCols / 2; ++j) {
+          acc[block][j] = acc[block][j + kEvenStep / 2];
+        }
+      }
+    }
+  }
+
+  // Of the chunk at the front of `acc`.
+  template <class Params>
+  __device__ static __forceinline__ void StagePiece(
+      const float (&acc)[Tile::kBlocks][Tile::kCols / 2], int piece, uint32_t buffer,
+      const Params& params, int row, int col) {
+    float sums[1][kPieceSums];
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+#pragma unroll
+      for (int j = 0; j < kPieceSums; ++j) {
+        if (piece == i) sums[0][j] = acc[i / 2][i % 2 * kPieceSums + j];
+      }
+    }
+    const int block = piece / 2, half = piece % 2;
+    const auto results =
+        Results<Piece, Params>::Of(sums, params, row + block * 64, col + half * (kWidth / 2));
+    const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+    buffer += block * 64 * kSwizzleRowBytes;
+    if constexpr (sizeof(Output) == 4) {
+      TmaEpilogue<Piece>::StageFloat(results, 0, buffer, warp, lane, half * 4);
+    } else {
+      TmaEpilogue<Piece>::Stage(results, 0, buffer, warp, lane, half * 4);
+    }
+  }
+
   // Stages the chunk that starts at element `start` of the contiguous axis.
   template <class R>
   __device__ static __forceinline__ void StageChunk(const R& results, int start, uint32_t buffer,
@@ -126,10 +207,11 @@ struct TmaEpilogue {
     }
   }
 
-  // Output rows are wgmma rows; from fragment `first` (of 8 columns) on.
+  // Output rows are wgmma rows; from fragment `first` (of 8 columns) on, to the chunk's 16-byte
+  // column `x` on.
   template <class R>
   __device__ static __forceinline__ void Stage(const R& results, int first, uint32_t buffer,
-                                               int warp, int lane) {
+                                               int warp, int lane, int x = 0) {
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block) {
       const uint32_t row = block * 64 + warp * 16 + lane % 16;
@@ -137,14 +219,14 @@ struct TmaEpilogue {
       for (int j = 0; j < 8 && first + j < Tile::kCols / 8; j += 2) {
         uint32_t r[4];
         Pack(r, results, block, first + j);
-        StoreMatrix4(buffer + SwizzledOffset(row, j + lane / 16), r);
+        StoreMatrix4(buffer + SwizzledOffset(row, x + j + lane / 16), r);
       }
     }
   }
 
   template <class R>
   __device__ static __forceinline__ void StageFloat(const R& results, int first, uint32_t buffer,
-                                                    int warp, int lane) {
+                                                    int warp, int lane, int x = 0) {
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block) {
       const uint32_t row = block * 64 + warp * 16 + lane / 4;
@@ -153,8 +235,9 @@ struct TmaEpilogue {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const int at = (first + j) * 4 + half * 2;
-          StoreShared8(buffer + SwizzledOffset(row + half * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
-                       results.At(block, at), results.At(block, at + 1));
+          StoreShared8(
+              buffer + SwizzledOffset(row + half * 8, x + j * 2 + lane % 4 / 2) + lane % 2 * 8,
+              results.At(block, at), results.At(block, at + 1));
         }
       }
     }

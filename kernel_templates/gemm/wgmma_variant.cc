@@ -125,6 +125,15 @@ class WgmmaVariant : public Variant {
     if (c.tail && Tail(c, problem.Bucketed(), device).parts == 1) {
       return FailedPrecondition("the last wave is full enough, or K too short, for a tail split");
     }
+    // Where weights are read once, a cluster's tokens share them; else only large tiles gain.
+    if (c.multicast > 1 && c.tile_rows * c.tile_cols < 128 * 176 && problem.Bucketed().m > 1024) {
+      return FailedPrecondition("multicast gains nothing on a tile of ", c.tile_rows, " x ",
+                                c.tile_cols);
+    }
+    if (c.ping_pong && c.accumulators() > 128 && problem.epilogue.computes()) {
+      return FailedPrecondition("a bias or activation beside ", c.accumulators(),
+                                " sums of a thread spills");
+    }
     // Each cluster does one tile: the order of tiles means little, and more than two waves gain
     // nothing.
     const int64_t sms = std::max<int64_t>(device.sm_count, 1);
@@ -214,8 +223,10 @@ class WgmmaVariant : public Variant {
       return FailedPrecondition("wgmma: ", problem.batches, " x ", row_tiles, " x ", col_tiles,
                                 " tiles exceed the grid");
     }
-    params.stream_rows = col_tiles == 1 && params.rows_batch_step != 0;
-    params.stream_cols = row_tiles == 1 && params.cols_batch_step != 0;
+    // A product of one batch need not have a batch stride.
+    const bool once = problem.batches == 1;
+    params.stream_rows = col_tiles == 1 && (once || params.rows_batch_step != 0);
+    params.stream_cols = row_tiles == 1 && (once || params.cols_batch_step != 0);
     params.stream_out = c.stream;
     const int64_t tiles = row_tiles * col_tiles * problem.batches;
     params.walk = MakeTileWalk(row_tiles, col_tiles, problem.batches,

@@ -292,6 +292,35 @@ TEST_F(GemmRecipeTest, LegalPointsFitTheDevice) {
   }
 }
 
+// Weights that one row of tiles reads once need not stay in L2; those that several read do. A
+// product of one batch has no batch stride to tell it by.
+TEST_F(GemmRecipeTest, OnlyWhatIsReadOnceIsStreamed) {
+  const auto params = [&](const Recipe& recipe, const CallDesc& call) {
+    const Variant& wgmma = *FindVariant(recipe, "wgmma");
+    const auto bound = wgmma.Bind(call, wgmma.Default(call, device_), device_);
+    WgmmaGemmParams params{};
+    if (bound.ok()) {
+      std::memcpy(&params, bound->launches[0].params.data(), sizeof(params));
+    } else {
+      ADD_FAILURE() << bound.status();
+    }
+    return params;
+  };
+  const WgmmaGemmParams few = params(*recipe_, Call({16, 4096, 7168}));
+  EXPECT_TRUE(few.stream_rows);
+  EXPECT_FALSE(few.stream_cols);
+  const WgmmaGemmParams many = params(*recipe_, Call({4096, 4096, 7168}));
+  EXPECT_FALSE(many.stream_rows);
+  EXPECT_FALSE(many.stream_cols);
+  CallDesc shared = BatchCall(64, 16, 4096, 7168);
+  shared.operands[0].desc.strides = Dims{0, 7168, 1};
+  const std::unique_ptr<Recipe> bmm = MakeBuiltinRecipe("BmmFwdOp");
+  const WgmmaGemmParams batches = params(*bmm, shared);
+  EXPECT_EQ(batches.rows_batch_step + batches.cols_batch_step, 1);
+  EXPECT_FALSE(batches.stream_rows && batches.rows_batch_step == 0);
+  EXPECT_FALSE(batches.stream_cols && batches.cols_batch_step == 0);
+}
+
 // The tuner can find what an untuned call gets.
 TEST_F(GemmRecipeTest, DefaultsLieInTheirSpaces) {
   for (int64_t m : {1, 2, 4, 8, 16, 24, 48, 64, 96, 128, 192, 512, 4096}) {

@@ -129,6 +129,24 @@ TEST_F(TuningTest, WinnerAndTrialsAreKept) {
   EXPECT_LE(TrueUs(Config::FromJson(row->config_json).value()), best * 1.02);
 }
 
+// A calibrated rate of products is one kernel's: reaching it must not end the search, as it did for
+// large matrix products, of which only the default was measured.
+TEST_F(TuningTest, ReachingTheProductRateEndsNoSearch) {
+  op_ = Manifest::FindBuiltin("GemmFwdOp");
+  ASSERT_NE(op_, nullptr);
+  recipe_ = MakeBuiltinRecipe("GemmFwdOp");
+  for (const Workload& workload : op_->workloads) {
+    if (workload.label != "ds-v3-prefill-attn-proj") continue;
+    call_ = WorkloadCall(*op_, workload, workload.dtypes.front()).value();
+  }
+  ASSERT_EQ(call_.op, op_);
+  device_.tensor_tflops_16bit = 2000;  // 120 us: any time here is shorter
+  device_.bandwidth_gbps = 1e9;        // and none as short as the traffic
+  const auto report = TuneIt();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_GT(report->measured, 8) << "of " << report->legal;
+}
+
 // Guards that a tuned problem costs nothing again, and `afresh` measures it anew.
 TEST_F(TuningTest, TunedProblemIsNotMeasuredAgain) {
   ASSERT_TRUE(TuneIt().ok());
