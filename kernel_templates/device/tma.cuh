@@ -46,18 +46,6 @@ __device__ __forceinline__ void TmaLoadMulticast3d(void* smem, const TensorMap* 
       : "memory");
 }
 
-// The same with a cache policy.
-__device__ __forceinline__ void TmaLoadMulticast3d(void* smem, const TensorMap* map,
-                                                   Barrier* barrier, int x, int y, int z,
-                                                   uint16_t ctas, uint64_t policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".multicast::cluster.L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(
-          SharedAddress(smem)),
-      "l"(map), "r"(SharedAddress(barrier)), "r"(x), "r"(y), "r"(z), "h"(ctas), "l"(policy)
-      : "memory");
-}
-
 // createpolicy.fractional.L2::evict_first.b64 (sm_80): for data that is read once.
 __device__ __forceinline__ uint64_t PolicyEvictFirst() {
   uint64_t policy;

@@ -17,6 +17,7 @@
 #include "device/mbarrier.cuh"
 #include "device/smem_desc.cuh"
 #include "device/tma.cuh"
+#include "device/tma_multicast.cuh"
 #include "device/warp.cuh"
 #include "device/wgmma.cuh"
 #include "gemm/params.cuh"
