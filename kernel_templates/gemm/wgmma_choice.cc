@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "kernel_templates/gemm/wgmma_grid.h"
 
@@ -12,7 +13,8 @@ namespace {
 // Stages of `bytes` each that leave room for the epilogue's staging. Narrow tiles gain nothing from
 // more than 128 KB.
 int64_t Stages(int64_t bytes, int64_t cols) {
-  return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, 12);
+  const int64_t most = cols == 8 ? 12 : 10;
+  return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, most);
 }
 
 // Columns of an untuned tile that spans m tokens: few sizes. No more tokens are loaded than there
@@ -44,6 +46,27 @@ bool PrefersTall(const GemmProblem& problem, int64_t sms) {
   return problem.k >= 4096 && waves_rows(192) <= waves_rows(128);
 }
 
+// Where two row tiles hold all tokens and pairs of them fill one wave: pairs that share the
+// weights, which are then read once, by one load.
+std::optional<WgmmaConfig> OneWaveOfPairs(const GemmProblem& problem, int64_t sms) {
+  const int64_t m = BucketM(problem.m);
+  if (problem.batches > 1 || (m != 256 && m != 384)) return std::nullopt;
+  for (const int64_t cols :
+       m == 256 ? std::vector<int64_t>{96, 112, 128} : std::vector<int64_t>{64, 160}) {
+    const int64_t ctas = 2 * CeilDiv(problem.n, cols);
+    if (ctas > sms || 5 * ctas < 4 * sms) continue;
+    const WgmmaConfig pairs{.tile_rows = m / 2,
+                            .tile_cols = cols,
+                            .stages = cols == 160 ? 4 : 6,
+                            .math_groups = m / 128,
+                            .in_flight = 0,
+                            .multicast = 2,
+                            .group = 4};
+    if (problem.AccessB() != OperandAccess::kMnMajor || cols == 128) return pairs;
+  }
+  return std::nullopt;
+}
+
 // The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
 // the fastest in measurements (NOTES.md); which one is chosen is the model's.
 std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
@@ -51,7 +74,13 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   const int64_t m = BucketM(problem.m);
   if (m <= 128) {
     // One tile spans the tokens. If these are many, twice the weights beside them are loaded into
-    // fewer SMs.
+    // fewer SMs, or where there are waves of tiles, two of these share them.
+    const bool waves = m > 32 && problem.batches == 1 && CeilDiv(problem.n, 64) > 2 * sms;
+    if (waves) {
+      WgmmaConfig config = Swapped(problem, 64, m == 96 ? 96 : DefaultTokens(m));
+      config.multicast = 2;
+      if (!config.mn_major_cols || config.tile_cols == 128) return {config.ToConfig()};
+    }
     for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
       WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
       for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
@@ -60,6 +89,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
     }
     if (problem.batches == 1) return candidates;
   }
+  if (const auto pairs = OneWaveOfPairs(problem, sms)) return {pairs->ToConfig()};
   constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
   WgmmaConfig narrow = Swapped(problem, 64, 128);
   narrow.group = 4;
@@ -69,8 +99,6 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   const WgmmaConfig small_pair{
       .tile_rows = 64, .tile_cols = 128, .stages = 6, .ping_pong = true, .staging = kWhole};
   const WgmmaConfig tiny{.tile_rows = 64, .tile_cols = 64, .stages = 8, .math_groups = 1};
-  const WgmmaConfig medium{
-      .tile_rows = 128, .tile_cols = 192, .stages = 4, .in_flight = 0, .staging = kWhole};
   const WgmmaConfig even{
       .tile_rows = 128, .tile_cols = 160, .stages = 5, .in_flight = 0, .group = 16};
   const WgmmaConfig tall{
@@ -118,7 +146,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   } else if (is_tall) {
     offer({broad, high, tall, large});
   } else {
-    offer({even, broad, high, medium, pair, large});
+    offer({even, broad, high, pair, large});
   }
   if (m == 192 || m == 384) offer({third});
   if (m <= 512) offer({close});
@@ -182,7 +210,10 @@ TuningSpace WgmmaSpace(GemmProblem problem, const DeviceProfile& device) {
              {"tail", {0, 1}}}};
   }
   Values cols = {64, 128, 160, 176, 192, 256};
-  if (m <= 512) cols.insert(cols.begin() + 1, {96, 112});
+  if (m <= 1024) cols.insert(cols.begin() + 1, {96, 112});
+  // A tile of all tokens, or of half, of the fewest and the middle of the bucket.
+  if (m == 256) cols.insert(cols.end(), {200, 224});
+  if (m == 384) cols.push_back(168);
   if (problem.n < 128 && problem.n % 64 != 0) cols.push_back(CeilDiv(problem.n, 16) * 16);
   if (m <= 128 && DefaultTokens(m) < 64) cols.insert(cols.begin(), DefaultTokens(m));
   const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
@@ -191,7 +222,7 @@ TuningSpace WgmmaSpace(GemmProblem problem, const DeviceProfile& device) {
   return {"wgmma",
           {{"tile_rows", {64, 128, 192, 256}},
            {"tile_cols", cols},
-           {"stages", {3, 4, 5, 6, 8}},
+           {"stages", {3, 4, 5, 6, 7, 8}},
            {"math_groups", {1, 2, 3}},
            {"ping_pong", {0, 1}},
            {"swap", m <= 1024 ? Values{0, 1} : Values{0}},
