@@ -33,7 +33,10 @@ const std::set<std::string>& Quiet() {
 
 class DriverFaultTest : public RuntimeFixture {
  protected:
-  void SetUp() override { driver_ = std::make_shared<FakeDriver>(); }
+  void SetUp() override { Afresh(); }
+
+  // Of two devices, so that the driver is asked whose a stream is.
+  void Afresh() { driver_ = std::make_shared<FakeDriver>(std::vector<FakeDevice>(2)); }
 
   // A runtime that keeps at most four kernels, so that the scenario evicts.
   absl::Status OpenSmall() {
@@ -110,7 +113,7 @@ TEST_F(DriverFaultTest, EveryCallMayFailOnce) {
     for (int nth = 1; nth <= count; ++nth) {
       for (const int code : {kCudaOutOfMemory, 999, kCudaIllegalAddress}) {
         SCOPED_TRACE(Cat(method, " ", nth, " of ", count, ", code ", code));
-        driver_ = std::make_shared<FakeDriver>();
+        Afresh();
         MakeCurrent();
         const int own = method == "PushContext" ? 1 : 0;  // MakeCurrent()'s
         if (nth <= own) continue;
@@ -162,7 +165,6 @@ TEST(DriverEntryPoints, AllAreFailedBySomeTest) {
 
 // Guards: what is called because something failed may fail as well; the first failure is told.
 TEST_F(DriverFaultTest, FailuresOfCleaningUp) {
-  driver_ = std::make_shared<FakeDriver>();
   Open();
   MakeCurrent();
   const CudaStream stream = driver_->NewStream(0);
