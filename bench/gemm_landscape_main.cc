@@ -6,10 +6,9 @@
 // A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
 // of the variants that serve a shape are timed; --space times every legal configuration, --top also
 // those of the N kernels that the model predicts fastest, --configs those of a file, where they are
-// legal: a line is a shape's label, or *, and JSON. L2 is flushed by a
-// fill, which leaves it full of lines to write back, or with --clean-l2 by reads, of --flush-times
-// (4) its size. Samples go through --sets (3) sets of inputs: one that is used every time is still
-// in L2 in part, whatever the flush. CSV on standard output. --profile launches each once after a
+// legal: a line is a shape's label, or *, and JSON. L2 is flushed by a fill, which leaves it full
+// of lines to write back, or with --clean-l2 by reads, of --flush-times (4) its size. Samples go
+// through --sets (3) sets of inputs. CSV on standard output. --profile launches each once after a
 // flush, for a profiler to see.
 #include <algorithm>
 #include <cstdlib>
