@@ -31,6 +31,7 @@ namespace {
 
 constexpr char kDevice[] = "h200";
 constexpr double kGemmBudget = 15;
+constexpr double kAttentionBudget = 30;
 constexpr double kMemoryBoundBudget = 4;
 
 double CpuMs() {
@@ -153,9 +154,10 @@ bool PrintGroup(std::string_view name, const Group& group) {
     worst = std::max(worst, {medians.back(), op});
   }
   const double median = MedianOf(medians);
-  const double budget = name == kMemoryBound ? kMemoryBoundBudget
-                        : name == "gemm"     ? kGemmBudget
-                                             : 0;
+  const double budget = name == kMemoryBound  ? kMemoryBoundBudget
+                        : name == "gemm"      ? kGemmBudget
+                        : name == "attention" ? kAttentionBudget
+                                              : 0;
   std::cout << name << "," << group.size() << "," << kernels << "," << median << "," << worst.first
             << "," << worst.second << ",";
   if (budget > 0) std::cout << budget;
