@@ -123,10 +123,18 @@ TEST_F(DevicesGpuTest, MemoryAndStreamsOfAnotherDevice) {
   EXPECT_THAT(std::string(runtime_->Call("AddFwdOp", in, {&wrong, 1}).message()),
               ::testing::HasSubstr("expected memory of device 0, got memory of device 1"));
   const Tensor out = Tensor::Contiguous(here, DType::kFloat32, {16});
+  // Also where the call is known, and nothing of the other device was ever used here.
+  ASSERT_TRUE(runtime_->Call("AddFwdOp", in, {&out, 1}).ok());
   CallOptions options;
   options.stream = stream_there;
   EXPECT_THAT(std::string(runtime_->Call("AddFwdOp", in, {&out, 1}, {}, options).message()),
               ::testing::HasSubstr("stream: expected one of device 0"));
+  {
+    ScopedContext elsewhere(*driver_, second);
+    EXPECT_THAT(std::string(runtime_->Call("AddFwdOp", in, {&out, 1}).message()),
+                ::testing::HasSubstr("stream: expected one of device 0"));
+  }
+  EXPECT_TRUE(driver_->SynchronizeContext().ok());
   EXPECT_TRUE(driver_->Free(here).ok());
   EXPECT_TRUE(driver_->ReleasePrimaryContext(0).ok());
   EXPECT_TRUE(driver_->ReleasePrimaryContext(1).ok());
