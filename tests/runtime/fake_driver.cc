@@ -75,6 +75,7 @@ FakeDriver::~FakeDriver() {
   for (Exec* exec : execs_) delete exec;
   for (Graph* graph : graphs_) delete graph;
   for (StreamState* stream : streams_) delete stream;
+  for (int* event : events_) delete event;
   for (Library* library : libraries_) delete library;
   for (auto& [pointer, bytes] : allocations_) std::free(pointer);
 }
@@ -444,10 +445,11 @@ absl::Status FakeDriver::Fill32(void* to, uint32_t value, size_t count, CudaStre
 }
 absl::StatusOr<CudaEvent> FakeDriver::CreateEvent() {
   TW_ENTER(CreateEvent);
-  return As<CudaEvent>(new int(0));
+  return As<CudaEvent>(*events_.insert(new int(0)).first);
 }
 absl::Status FakeDriver::DestroyEvent(CudaEvent event) {
   TW_ENTER(DestroyEvent);
+  if (events_.erase(As<int*>(event)) == 0) return Error("DestroyEvent", kCudaInvalidHandle);
   delete As<int*>(event);
   return absl::OkStatus();
 }

@@ -140,6 +140,7 @@ class FakeDriver : public Driver {
   std::function<void(const FakeLaunch&, void**)> on_launch_;
   std::vector<std::unique_ptr<Context>> contexts_;
   std::set<StreamState*> streams_;
+  std::set<int*> events_;
   std::set<Library*> libraries_;
   std::set<Graph*> graphs_;
   std::set<Exec*> execs_;
