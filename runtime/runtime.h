@@ -193,9 +193,15 @@ class Runtime {
   virtual absl::StatusOr<Explanation> Explain(const CallDesc& call,
                                               const DeviceProfile& device) = 0;
 
+  // Compiles into the cache what `call` would run on `device`, and the portable kernel that serves
+  // it where its pointers are less aligned; for registered operators too. Needs no GPU. The errors
+  // of Explain(), and of a compile: Internal with the log where a template does not compile,
+  // FailedPrecondition without NVRTC or in strict mode.
+  absl::Status Warm(const CallDesc& call, const DeviceProfile& device);
+
   // Adds operators of the embedder's own. AlreadyExists for a name that is taken; the entry is
-  // checked as `validate` checks it, and the templates that its workloads need must be there. Not
-  // to be called while other threads look up the same op.
+  // checked as `validate` checks it, and the templates that its workloads need must be there, but
+  // nothing is compiled: Warm() does. Not to be called while other threads look up the same op.
   virtual absl::Status Register(CustomOp op) = 0;
 
   virtual RuntimeCounters Counters() const = 0;

@@ -13,7 +13,7 @@
 #include "runtime/runtime.h"
 #include "tests/runtime/fake_compiler.h"
 #include "tests/runtime/noop_driver.h"
-#include "tests/runtime/scale_op.h"
+#include "tests/runtime/sum_op.h"
 
 namespace tilewright {
 namespace {

@@ -1,5 +1,5 @@
-// An operator of an embedder's own, from its manifest entry to a launch, compiled for real. The
-// example to follow: tests/runtime/scale_op.cc holds the entry, the template and the recipe.
+// An operator of an embedder's own (tests/runtime/scale_op.cc), from its manifest entry to a
+// launch, compiled for real.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,6 +35,48 @@ TEST_F(CustomOpTest, CompilesAndLaunches) {
   const CubinInfo info = ReadCubin(kernel.cubin).value();
   ASSERT_NE(info.Find(launches[0].kernel), nullptr);
   EXPECT_EQ(info.Find(launches[0].kernel)->max_threads, 128);
+}
+
+// Guards: a registered operator is compiled ahead for every dtype that it accepts, without a GPU,
+// and with the element type of each; what was compiled is what a call would run.
+TEST_F(CustomOpTest, WarmCompilesEachDtype) {
+  RuntimeOptions options = Options();
+  options.compiler = NvrtcCompiler();
+  Open(options);
+  const OpSpec& spec = *runtime_->Spec("ScaleTestOp");
+  const DeviceProfile h200 = BuiltinDeviceProfile("h200").value();
+  for (const auto& [dtype, type] : {std::pair<DType, std::string>{DType::kFloat16, "fp16"},
+                                    {DType::kBFloat16, "bf16"},
+                                    {DType::kFloat32, "float"}}) {
+    const CallDesc call = WorkloadCall(spec, spec.workloads[0], dtype).value();
+    const absl::Status warmed = runtime_->Warm(call, h200);
+    ASSERT_TRUE(warmed.ok()) << warmed;
+    const Explanation explained = runtime_->Explain(call, h200).value();
+    ASSERT_EQ(explained.kernels.size(), 1u);
+    EXPECT_TRUE(explained.kernels[0].in_cache);
+    EXPECT_THAT(explained.kernels[0].instantiation, ::testing::HasSubstr("Element=" + type + ">"));
+  }
+  EXPECT_EQ(runtime_->cache().AllKernels().size(), 3u);
+  EXPECT_TRUE(driver_->Launches().empty());
+}
+
+// Guards: a template that does not compile is found by warming, with the compiler's words; a call
+// without an operator is refused.
+TEST_F(CustomOpTest, WarmTellsWhatDoesNotCompile) {
+  RuntimeOptions options = Options();
+  options.compiler = NvrtcCompiler();
+  auto runtime = Runtime::Open(options).value();
+  CustomOp broken = ScaleOp();
+  std::string& text = broken.templates[0].second;
+  text.replace(text.find("p.factor"), 8, "p.fctor");
+  ASSERT_TRUE(runtime->Register(broken).ok());
+  const OpSpec& spec = *runtime->Spec("ScaleTestOp");
+  const DeviceProfile h200 = BuiltinDeviceProfile("h200").value();
+  const absl::Status warmed =
+      runtime->Warm(WorkloadCall(spec, spec.workloads[0], DType::kFloat16).value(), h200);
+  EXPECT_EQ(warmed.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(warmed.message()), ::testing::HasSubstr("fctor"));
+  EXPECT_EQ(runtime->Warm(CallDesc{}, h200).code(), absl::StatusCode::kInvalidArgument);
 }
 
 // Guards: explanation tells what would run, before and after it is built, without building it.
