@@ -27,9 +27,15 @@ std::string CallDesc::ToString() const {
     text += Cat(i == 0 ? "" : ", ", OperandText(op->inputs[i], operands[i]));
   }
   for (size_t i = 0; i < op->params.size() && i < params.size(); ++i) {
-    text += Cat(", ", op->params[i].name, "=", params[i].ToString());
+    const bool first = i == 0 && op->inputs.empty();
+    text += Cat(first ? "" : ", ", op->params[i].name, "=", params[i].ToString());
   }
-  return text + ")";
+  text += ")";
+  // Without inputs only the outputs tell the dtype.
+  for (size_t i = 0; op->inputs.empty() && i < op->outputs.size() && i < operands.size(); ++i) {
+    text += Cat(i == 0 ? " -> " : ", ", OperandText(op->outputs[i], operands[i]));
+  }
+  return text;
 }
 
 }  // namespace tilewright

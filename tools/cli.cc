@@ -32,6 +32,7 @@ CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name
                      const std::string& description, std::function<int()> run) {
   CLI::App* command = app.add_subcommand(name, description);
   command->fallthrough();
+  command->footer(kSharedHelp);
   command->callback([&context, run = std::move(run)] { context.run = run; });
   return command;
 }

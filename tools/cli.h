@@ -38,6 +38,12 @@ struct CliContext {
 int Fail(const absl::Status& status);
 int Misuse(std::string_view message);
 
+// What every command's help ends with.
+inline constexpr char kSharedHelp[] =
+    "Every command takes --cache FILE (else TILEWRIGHT_CACHE, else the XDG cache directory) and "
+    "--verbose.\nExit codes: 0 done, 1 findings, or the work could not be done (such as without a "
+    "cache file), 2 misuse.";
+
 // A subcommand whose options may also stand before or after the global ones. `run` is called after
 // parsing; it reads the option values that the command owns.
 CLI::App* AddCommand(CLI::App& app, CliContext& context, const std::string& name,

@@ -1,5 +1,6 @@
 // tilewright explain: what a call would run, and why.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -92,7 +93,11 @@ void PrintExplanation(const Explanation& e) {
 }
 
 absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const ExplainArgs& args) {
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(context.runtime));
+  RuntimeOptions options = context.runtime;
+  // A cache that is not there is not made.
+  std::error_code error;
+  if (!std::filesystem::exists(options.cache_path, error) && !error) options.cache_path.clear();
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(options));
   const OpSpec* op = runtime->Spec(args.op);
   if (op == nullptr) return NotFound("no operator '", args.op, "' (see tilewright ops)");
   TW_ASSIGN_OR_RETURN(const CallDesc call,
@@ -138,7 +143,7 @@ void AddExplainCommand(CLI::App& app, CliContext& context) {
                       "Dtype of the leading input, or of the first output where there are no "
                       "inputs; that of the operator's first workload unless given");
   command->add_option("--param", args->params, "Parameters, such as trans_b=true");
-  args->device.AddOptions(*command);
+  args->device.AddOptions(*command, "without --arch and --device, that of the first GPU");
   command->add_flag("--json", args->json, "Print JSON");
 }
 

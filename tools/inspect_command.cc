@@ -1,9 +1,11 @@
 // tilewright inspect: the cache's kernels, winners and trials, for people.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "manifest/op_spec.h"
 #include "manifest/status.h"
 #include "tools/cli.h"
 #include "tools/json_text.h"
@@ -65,11 +67,19 @@ struct Rows {
   std::vector<TrialRow> trials;
 };
 
+// By operator, then key.
 absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
   Rows rows{cache.AllKernels(), cache.AllWinners(), {}};
+  const auto by_op = [](const auto& a, const auto& b) { return a.op < b.op; };
+  std::stable_sort(rows.kernels.begin(), rows.kernels.end(), by_op);
+  std::stable_sort(rows.winners.begin(), rows.winners.end(), by_op);
   if (!args.op.empty()) {
     std::erase_if(rows.kernels, [&](const KernelRow& row) { return row.op != args.op; });
     std::erase_if(rows.winners, [&](const WinnerRow& row) { return row.op != args.op; });
+    // Rows of an embedder's operator are known by themselves.
+    if (rows.kernels.empty() && rows.winners.empty() && Manifest::FindBuiltin(args.op) == nullptr) {
+      return InvalidArgument("no operator '", args.op, "' (see tilewright ops)");
+    }
   }
   if (args.trials.empty()) return rows;
   std::erase_if(rows.winners,
@@ -86,21 +96,26 @@ absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
 
 void PrintRows(const Rows& rows) {
   std::cout << std::left << std::fixed << std::setprecision(2);
+  size_t widest = 0;
+  for (const KernelRow& row : rows.kernels) widest = std::max(widest, row.op.size());
+  for (const WinnerRow& row : rows.winners) widest = std::max(widest, row.op.size());
+  const int op_width = static_cast<int>(widest) + 2;
   if (!rows.kernels.empty()) {
     std::cout << "kernels\n";
     for (const KernelRow& row : rows.kernels) {
-      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(8) << row.arch << std::setw(5)
-                << row.registers << "regs  " << std::setw(9) << row.compile_ms << "ms  "
-                << row.instantiation << (row.spill_bytes > 0 ? "  SPILLS" : "") << "\n";
+      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(op_width) << row.op
+                << std::setw(8) << row.arch << std::setw(5) << row.registers << "regs  "
+                << std::setw(9) << row.compile_ms << "ms  " << row.instantiation
+                << (row.spill_bytes > 0 ? "  SPILLS" : "") << "\n";
     }
   }
   if (!rows.winners.empty()) {
     std::cout << "winners\n";
     for (const WinnerRow& row : rows.winners) {
-      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(16) << row.op << row.dtypes
-                << "  " << row.problem_json << "  " << row.device << "\n                "
-                << row.median_us << " us, " << 100 * row.efficiency << "% of speed of light, "
-                << row.trials << " trials, " << row.config_json << "\n";
+      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(op_width) << row.op
+                << row.dtypes << "  " << row.problem_json << "  " << row.device
+                << "\n                " << row.median_us << " us, " << 100 * row.efficiency
+                << "% of speed of light, " << row.trials << " trials, " << row.config_json << "\n";
     }
   }
   if (!rows.trials.empty()) {

@@ -50,10 +50,32 @@ std::string DTypes(const TensorSpec& tensor) {
   return text;
 }
 
+// "[M, K]" as an input binds it, "(M, N)" as an output has it; empty for any rank.
+std::string Shape(const TensorSpec& tensor) {
+  if (tensor.shape.has_value()) return tensor.shape->text();
+  if (tensor.shape_pattern.empty()) return "";
+  std::string text;
+  for (const std::string& dim : tensor.shape_pattern) {
+    text += (text.empty() ? "[" : ", ") + dim;
+  }
+  return text + "]";
+}
+
 Json TensorJson(const TensorSpec& tensor) {
   Json json{{"name", tensor.name}, {"dtype", DTypes(tensor)}};
+  if (const std::string shape = Shape(tensor); !shape.empty()) json["shape"] = shape;
   if (tensor.optional) json["optional"] = true;
   if (tensor.mutated) json["mutated"] = true;
+  return json;
+}
+
+Json WorkloadJson(const Workload& workload) {
+  Json json{{"label", workload.label}, {"inputs", Json::object()}, {"params", Json::object()}};
+  for (const auto& [input, shape] : workload.input_shapes) {
+    json["inputs"][input] = std::vector<int64_t>(shape.begin(), shape.end());
+  }
+  for (const auto& [param, value] : workload.params) json["params"][param] = value.ToString();
+  for (const DType dtype : workload.dtypes) json["dtypes"].push_back(DTypeName(dtype));
   return json;
 }
 
@@ -71,26 +93,34 @@ Json OpJson(const OpSpec& op) {
     json["params"].push_back(std::move(entry));
   }
   json["workloads"] = Json::array();
-  for (const Workload& workload : op.workloads) json["workloads"].push_back(workload.label);
+  for (const Workload& workload : op.workloads) json["workloads"].push_back(WorkloadJson(workload));
   return json;
 }
 
-// "GemmFwdOp(a: float16|bfloat16, b: same_as(a); trans_a=false, trans_b=false) -> d: same_as(a)"
+// "a: float16|bfloat16 [A0, A1]"
+std::string TensorText(const TensorSpec& tensor) {
+  const std::string shape = Shape(tensor);
+  return tensor.name + (tensor.optional ? "?: " : ": ") + DTypes(tensor) +
+         (shape.empty() ? "" : " " + shape);
+}
+
+// "GemmFwdOp(a: float16|bfloat16 [A0, A1], b: same_as(a) [B0, B1]; trans_a=false, trans_b=true)
+// -> d: same_as(a) (M, N)"
 std::string Signature(const OpSpec& op) {
   std::string text = op.name + "(";
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (i > 0) text += ", ";
-    text += op.inputs[i].name + (op.inputs[i].optional ? "?: " : ": ") + DTypes(op.inputs[i]);
+    text += TensorText(op.inputs[i]);
   }
   for (size_t i = 0; i < op.params.size(); ++i) {
     const ParamSpec& param = op.params[i];
-    text += (i == 0 ? "; " : ", ") + param.name;
+    text += (i > 0 ? ", " : op.inputs.empty() ? "" : "; ") + param.name;
     text += param.default_value ? "=" + param.default_value->ToString()
                                 : std::string(": ") + TypeName(param.type);
   }
   text += ") ->";
   for (size_t i = 0; i < op.outputs.size(); ++i) {
-    text += (i == 0 ? " " : ", ") + op.outputs[i].name + ": " + DTypes(op.outputs[i]);
+    text += (i == 0 ? " " : ", ") + TensorText(op.outputs[i]);
   }
   return text;
 }

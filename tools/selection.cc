@@ -40,6 +40,15 @@ absl::Status CheckNames(const CallSelection& selection) {
   return absl::OkStatus();
 }
 
+// Those of the built-in profiles, each after a space.
+std::string Architectures() {
+  std::set<std::string> archs;
+  for (const DeviceProfile& profile : BuiltinDeviceProfiles()) archs.insert(profile.arch);
+  std::string text;
+  for (const std::string& name : archs) text += " " + name;
+  return text;
+}
+
 absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
   std::error_code error;
   if (!std::filesystem::exists(device, error)) return BuiltinDeviceProfile(device);
@@ -93,11 +102,12 @@ absl::StatusOr<std::vector<NamedCall>> CallSelection::Calls() const {
   return calls;
 }
 
-void DeviceSelection::AddOptions(CLI::App& command) {
-  command.add_option("--arch", arch, "Architecture, such as sm_90a");
-  command.add_option(
-      "--device", device,
-      "Device profile: a built-in name such as h200, or a file of tilewright calibrate");
+void DeviceSelection::AddOptions(CLI::App& command, const std::string& without) {
+  command.add_option("--arch", arch, Cat("Architecture:", Architectures(), "; ", without));
+  command.add_option("--device", device,
+                     Cat("Device profile: a built-in name such as h200, or a file of tilewright "
+                         "calibrate; ",
+                         without));
 }
 
 absl::StatusOr<std::vector<DeviceProfile>> DeviceSelection::Profiles() const {
@@ -106,12 +116,9 @@ absl::StatusOr<std::vector<DeviceProfile>> DeviceSelection::Profiles() const {
   }
   if (device.empty()) {
     std::vector<DeviceProfile> profiles = BuiltinDeviceProfiles();
-    std::string known;
-    std::set<std::string> archs;
-    for (const DeviceProfile& profile : profiles) archs.insert(profile.arch);
-    for (const std::string& name : archs) known += " " + name;
     std::erase_if(profiles, [&](const DeviceProfile& profile) { return profile.arch != arch; });
-    if (profiles.empty()) return NotFound("no architecture '", arch, "'; there are", known);
+    if (profiles.empty())
+      return NotFound("no architecture '", arch, "'; there are", Architectures());
     return profiles;
   }
   TW_ASSIGN_OR_RETURN(const DeviceProfile profile, NamedProfile(device));

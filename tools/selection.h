@@ -35,7 +35,8 @@ struct DeviceSelection {
   std::string arch;
   std::string device;
 
-  void AddOptions(CLI::App& command);
+  // `without` says, in the help, what holds where neither is given.
+  void AddOptions(CLI::App& command, const std::string& without);
   // The built-in profile or profile file that --device names, else every built-in profile of the
   // architecture, real devices first. InvalidArgument where both are given and disagree.
   absl::StatusOr<std::vector<DeviceProfile>> Profiles() const;

@@ -79,7 +79,8 @@ absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
     if (const auto dtype = ParseDType(value.get<std::string>())) return ParamValue(*dtype);
   }
   return InvalidArgument(
-      what, ": expected null, a bool, a number, a list of integers or a dtype, got ", Shown(value));
+      what, ": expected null, a bool, a number, a list of integers such as [3,3] or a dtype, got ",
+      Shown(value));
 }
 
 const OpSpec* FindOp(std::span<const OpSpec* const> ops, std::string_view name) {
@@ -88,10 +89,33 @@ const OpSpec* FindOp(std::span<const OpSpec* const> ops, std::string_view name) 
   return found == ops.end() ? nullptr : *found;
 }
 
-absl::StatusOr<DType> DTypeOf(std::string_view name) {
-  const std::optional<DType> dtype = ParseDType(name);
-  if (!dtype) return InvalidArgument("dtype: '", name, "' is not a dtype");
-  return *dtype;
+// The dtype of the input of that name; an empty name stands for the call's, that of the leading
+// input, or of the first output of an operator without inputs.
+absl::StatusOr<DType> DTypeOf(const OpSpec& op, std::string_view input, std::string_view name) {
+  if (const std::optional<DType> dtype = ParseDType(name)) return *dtype;
+  const TensorSpec* tensor = nullptr;
+  if (!input.empty()) {
+    for (const TensorSpec& spec : op.inputs) tensor = spec.name == input ? &spec : tensor;
+  } else if (!op.inputs.empty()) {
+    tensor = &op.inputs[op.LeadingInput()];
+  } else if (!op.outputs.empty()) {
+    tensor = &op.outputs.front();
+  }
+  std::string valid;
+  for (size_t i = 0; tensor != nullptr && i < tensor->dtypes.size(); ++i) {
+    valid += Cat(i == 0                          ? "; expected "
+                 : i + 1 < tensor->dtypes.size() ? ", "
+                                                 : " or ",
+                 DTypeName(tensor->dtypes[i]));
+  }
+  return InvalidArgument("dtype", input.empty() ? "" : Cat(" of '", input, "'"), ": '", name,
+                         "' is not a dtype", valid);
+}
+
+// A message names its operator once.
+absl::Status OfOp(const OpSpec& op, const absl::Status& status) {
+  if (status.ok() || MessageOf(status).starts_with(op.name)) return status;
+  return absl::Status(status.code(), Cat(op.name, ": ", MessageOf(status)));
 }
 
 absl::Status CheckFields(const Json& line) {
@@ -119,11 +143,7 @@ absl::Status CheckFields(const Json& line) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CallDesc> CallOfLine(const Json& line, std::span<const OpSpec* const> ops) {
-  TW_RETURN_IF_ERROR(CheckFields(line));
-  const std::string name = line["op"];
-  const OpSpec* op = FindOp(ops, name);
-  if (op == nullptr) return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+absl::StatusOr<CallDesc> CallOfFields(const OpSpec& op, const Json& line) {
   Workload workload;
   for (const auto& [input, shape] : line["inputs"].items()) {
     TW_ASSIGN_OR_RETURN(const Dims dims, DimsOf(shape, input));
@@ -139,12 +159,23 @@ absl::StatusOr<CallDesc> CallOfLine(const Json& line, std::span<const OpSpec* co
   if (line.contains("dtypes")) {
     for (const auto& [input, value] : line["dtypes"].items()) {
       if (!value.is_string()) return InvalidArgument("expected a dtype for '", input, "'");
-      TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(value.get<std::string>()));
+      TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(op, input, value.get<std::string>()));
       given.emplace_back(input, dtype);
     }
   }
-  TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(line["dtype"].get<std::string>()));
-  return WorkloadCall(*op, workload, dtype, given);
+  TW_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(op, "", line["dtype"].get<std::string>()));
+  return WorkloadCall(op, workload, dtype, given);
+}
+
+absl::StatusOr<CallDesc> CallOfLine(std::string_view line, std::span<const OpSpec* const> ops) {
+  TW_ASSIGN_OR_RETURN(const Json json, ParseJson(line));
+  TW_RETURN_IF_ERROR(CheckFields(json));
+  const std::string name = json["op"];
+  const OpSpec* op = FindOp(ops, name);
+  if (op == nullptr) return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+  absl::StatusOr<CallDesc> call = CallOfFields(*op, json);
+  if (call.ok()) return call;
+  return OfOp(*op, call.status());
 }
 
 // "128x7168", or "()" for rank 0.
@@ -197,23 +228,28 @@ absl::StatusOr<NameAndValue> SplitParam(const OpSpec& op, const std::string& tex
 
 absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std::string_view name,
                                                       std::span<const OpSpec* const> ops) {
+  constexpr int kMostTold = 20;
   std::vector<NamedCall> calls;
+  std::string told;
+  int bad = 0;
   std::istringstream stream{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
     const std::string origin = Cat(name, ":", number);
     // The parser would take it for the end of the text.
-    if (line.find('\0') != std::string::npos) {
-      return InvalidArgument(origin, ": expected text, got a NUL byte");
-    }
+    const bool has_nul = line.find('\0') != std::string::npos;
     const size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos || line[begin] == '#') continue;
-    const absl::StatusOr<Json> json = ParseJson(line);
-    if (!json.ok()) return InvalidArgument(origin, ": ", MessageOf(json.status()));
-    absl::StatusOr<CallDesc> call = CallOfLine(*json, ops);
-    if (!call.ok()) return InvalidArgument(origin, ": ", MessageOf(call.status()));
-    calls.push_back({origin, std::move(*call)});
+    if (!has_nul && (begin == std::string::npos || line[begin] == '#')) continue;
+    absl::StatusOr<CallDesc> call = InvalidArgument("expected text, got a NUL byte");
+    if (!has_nul) call = CallOfLine(line, ops);
+    if (call.ok()) {
+      calls.push_back({origin, std::move(*call)});
+    } else if (++bad <= kMostTold) {
+      told += Cat(bad > 1 ? "\n" : "", origin, ": ", MessageOf(call.status()));
+    }
   }
+  if (bad > kMostTold) told += Cat("\nand ", bad - kMostTold, " more lines of ", name);
+  if (bad > 0) return InvalidArgument(told);
   if (calls.empty()) return InvalidArgument(name, ": no shapes in the file");
   return calls;
 }
@@ -227,10 +263,11 @@ absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,
   return ParseShapeFile(text.str(), path, ops);
 }
 
-absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
-                                            const std::vector<std::string>& shapes,
-                                            std::string_view dtype,
-                                            const std::vector<std::string>& params) {
+namespace {
+
+absl::StatusOr<CallDesc> CallOfArguments(const OpSpec& op, const std::vector<std::string>& shapes,
+                                         std::string_view dtype,
+                                         const std::vector<std::string>& params) {
   Workload workload;
   std::vector<NamedDType> given;
   size_t next_input = 0;
@@ -241,7 +278,8 @@ absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
                                                     Cat(op.name, ": '", argument.first, "'")));
     workload.input_shapes.emplace_back(argument.first, dims);
     if (colon == std::string::npos) continue;
-    TW_ASSIGN_OR_RETURN(const DType given_dtype, DTypeOf(argument.second.substr(colon + 1)));
+    TW_ASSIGN_OR_RETURN(const DType given_dtype,
+                        DTypeOf(op, argument.first, argument.second.substr(colon + 1)));
     given.emplace_back(argument.first, given_dtype);
   }
   for (const std::string& param : params) {
@@ -252,8 +290,19 @@ absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
     workload.params.emplace_back(argument.first, value);
   }
   if (dtype.empty()) return WorkloadCall(op, workload, op.workloads.front().dtypes.front(), given);
-  TW_ASSIGN_OR_RETURN(const DType parsed, DTypeOf(dtype));
+  TW_ASSIGN_OR_RETURN(const DType parsed, DTypeOf(op, "", dtype));
   return WorkloadCall(op, workload, parsed, given);
+}
+
+}  // namespace
+
+absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
+                                            const std::vector<std::string>& shapes,
+                                            std::string_view dtype,
+                                            const std::vector<std::string>& params) {
+  absl::StatusOr<CallDesc> call = CallOfArguments(op, shapes, dtype, params);
+  if (call.ok()) return call;
+  return OfOp(op, call.status());
 }
 
 absl::StatusOr<std::vector<NamedCall>> WorkloadCalls(const OpSpec& op) {

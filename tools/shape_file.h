@@ -25,7 +25,8 @@ struct NamedCall {
 // where "dtype" is that of the leading input, or of the first output of an operator without inputs.
 // The others follow the manifest, save those that "dtypes": {"position_ids": "int32"} names.
 // "dtypes" and "params" may be absent; empty lines and lines that start with # are skipped.
-// InvalidArgument reads "file:line: what"; NotFound where the file cannot be read.
+// InvalidArgument reads "file:line: what", a line for each bad one, of 20 at most; NotFound where
+// the file cannot be read.
 absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,
                                                      std::span<const OpSpec* const> ops);
 absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std::string_view name,

@@ -1,4 +1,5 @@
-// The CLI's entry: global options, then one command. Exit codes: 0 done, 1 findings, 2 misuse.
+// The CLI's entry: global options, then one command. Exit codes are in
+// tools/cli.h.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ int Main(int argc, char** argv) {
   bool version = false;
   app.add_flag("--version", version,
                "Print the version, the commit and the compiler that is found");
-  app.footer("Exit codes: 0 done, 1 findings, 2 misuse.");
+  app.footer(kSharedHelp);
   AddOpsCommand(app, context);
   AddValidateCommand(app, context);
   AddWarmCommand(app, context);

@@ -206,7 +206,7 @@ void AddWarmCommand(CLI::App& app, CliContext& context) {
   CLI::App* command = AddCommand(
       app, context, "warm", "Compile, into the cache, every kernel that calls need (no GPU needed)",
       [&context, args] { return RunWarm(context, *args); });
-  args->device.AddOptions(*command);
+  args->device.AddOptions(*command, "one of --arch and --device is required");
   args->calls.AddOptions(*command);
   command->add_flag("--candidates", args->plan.candidates,
                     "Also the candidates that tuning would try");
@@ -220,7 +220,7 @@ void AddCoverageCommand(CLI::App& app, CliContext& context) {
   CLI::App* command = AddCommand(app, context, "coverage",
                                  "List every kernel that calls need; exit 1 if the cache lacks any",
                                  [&context, args] { return RunCoverage(context, *args); });
-  args->device.AddOptions(*command);
+  args->device.AddOptions(*command, "one of --arch and --device is required");
   args->calls.AddOptions(*command);
   command->add_flag("--json", args->json, "Print JSON");
 }

@@ -31,7 +31,10 @@ TEST(CliCallsTest, ShapeFileErrorsNameTheLine) {
        "expected a list of integers"},
       {R"({"op":"NoSuchOp","inputs":{"input":[8]},"dtype":"float32"})", "NoSuchOp"},
       {R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[7]},"dtype":"float32"})", "AddFwdOp"},
-      {R"({"op":"AddFwdOp","inputs":{"input":["8"],"other":[8]},"dtype":"float32"})", "input"},
+      {R"({"op":"AddFwdOp","inputs":{"input":["8"],"other":[8]},"dtype":"float32"})",
+       "AddFwdOp: input: expected a list"},
+      {R"({"op":"GemmFwdOp","inputs":{"a":[8,8],"b":[8,8]},"dtype":"half"})",
+       "GemmFwdOp: dtype: 'half' is not a dtype; expected float16 or bfloat16"},
   };
   for (const auto& [line, expected] : cases) {
     const std::string file =
@@ -41,6 +44,20 @@ TEST(CliCallsTest, ShapeFileErrorsNameTheLine) {
     EXPECT_THAT(result.err, HasSubstr(file + ":3: ")) << line;
     EXPECT_THAT(result.err, HasSubstr(expected)) << line;
   }
+}
+
+// Guards: every bad line is told at once, the first twenty in words, the others counted.
+TEST(CliCallsTest, ShapeFileErrorsAreAllTold) {
+  const CliSandbox sandbox;
+  std::string lines = R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
+  for (int i = 0; i < 22; ++i) lines += "\n{}";
+  const std::string file = sandbox.Write("shapes.jsonl", lines + "\n");
+  const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
+  EXPECT_EQ(result.code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr(file + ":2: "));
+  EXPECT_THAT(result.err, HasSubstr(file + ":21: "));
+  EXPECT_THAT(result.err, testing::Not(HasSubstr(file + ":22: ")));
+  EXPECT_THAT(result.err, HasSubstr("and 2 more lines of " + file));
 }
 
 // Guards: a NUL byte does not end a line early, unseen.
@@ -146,6 +163,8 @@ TEST(CliCallsTest, ExplainsBareShapes) {
       {{"AddFwdOp", "4611686018427387904x4", "4"}, "AddFwdOp: "},
       {{"AddFwdOp", "", "4"}, "AddFwdOp: 'input': expected a shape such as 128x7168, got ''"},
       {{"AddFwdOp", "4", "4", "--param", "alpha"}, "AddFwdOp: --param: expected NAME=VALUE, got"},
+      {{"AddFwdOp", "4", "4", "--param", "alpha=3,3"},
+       "AddFwdOp: alpha: expected null, a bool, a number, a list of integers such as [3,3]"},
       {{"SoftmaxFwdOp", "4x8", "--param", "dim=5"}, "SoftmaxFwdOp: parameter 'dim'"},
       {{"SiluAndMulFwdOp", "4x7"}, "SiluAndMulFwdOp: "}};
   for (const auto& [call, words] : bad) {

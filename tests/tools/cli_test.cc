@@ -130,7 +130,8 @@ TEST(CliTest, OpsListsTheBuiltInOperators) {
   EXPECT_THAT(names, testing::IsSupersetOf({"GemmFwdOp", "RMSNormFwdOp", "SoftmaxFwdOp", "AddFwdOp",
                                             "SiluAndMulFwdOp"}));
   const CliResult text = sandbox.Run({"ops"});
-  EXPECT_THAT(text.out, HasSubstr("GemmFwdOp(a: float16|bfloat16, b: same_as(a)"));
+  EXPECT_THAT(text.out, HasSubstr("GemmFwdOp(a: float16|bfloat16 [A0, A1], b: same_as(a) [B0, B1]; "
+                                  "trans_a=false, trans_b=true) -> d: same_as(a) (M, N)"));
 }
 
 // Doctor names what is missing, where it was sought, and agrees with its exit code.
