@@ -107,7 +107,8 @@ struct CacheStats {
   int64_t trials = 0;
   int64_t cubin_bytes = 0;
   int64_t file_bytes = 0;
-  int64_t quarantined = 0;  // damaged files and rows that this object set aside
+  int64_t quarantined = 0;    // damaged files and rows that this object set aside
+  int64_t damaged_files = 0;  // damaged files kept as "<path>.corrupt-<n>", by any process
   int schema_version = 0;
   std::string path;
   std::string mode;  // "wal", "delete" (network filesystem), "read-only", "memory"
@@ -127,10 +128,19 @@ struct MergeReport {
   std::vector<std::string> rejected;  // rows that failed their checksum or bounds
 };
 
+struct ExportReport {
+  int64_t kernels = 0;
+  int64_t winners = 0;
+  int64_t trials = 0;
+  std::vector<std::string> dropped;  // damaged rows, or a damaged file, that are not in the export
+};
+
+// One line a row: table, key, operator, what it holds or what differs.
 struct CacheDiff {
+  int64_t alike = 0;
   std::vector<std::string> only_left;
   std::vector<std::string> only_right;
-  std::vector<std::string> differing;  // one line each: table, key, what differs
+  std::vector<std::string> differing;
 };
 
 // The exclusive right, across processes, to compile one kernel. Released when destroyed or when
@@ -179,14 +189,16 @@ class Cache {
       std::string_view key, std::chrono::milliseconds timeout) = 0;
 
   virtual CacheStats Stats() = 0;
+  // Reads every row. Damaged ones are deleted where the file can be written, so that they are built
+  // anew; a damaged file is rebuilt from its intact rows and kept as "<path>.corrupt-<n>".
   virtual CheckReport Check() = 0;
   // Deletes kernels until the file holds at most `max_bytes`: first those that no winner uses, of
   // ops that have winners (losers of tuning), then all others, each by last use. Returns the number
   // of kernels deleted; winners and trials stay.
   virtual absl::StatusOr<int64_t> Gc(int64_t max_bytes) = 0;
   // Writes everything that lookups see, seeds included, as one self-contained file that opens from
-  // a read-only folder. Replaces `path` atomically.
-  virtual absl::Status Export(const std::string& path) = 0;
+  // a read-only folder. Replaces `path` atomically. What was damaged is left out and reported.
+  virtual absl::StatusOr<ExportReport> Export(const std::string& path) = 0;
   // Adds every valid row of another cache file. The result does not depend on merge order: of two
   // winners the one with the lower median stays, then the lower config text.
   virtual absl::StatusOr<MergeReport> Merge(const std::string& path) = 0;

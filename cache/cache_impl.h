@@ -54,7 +54,7 @@ class CacheImpl : public Cache {
   CacheStats Stats() override;
   CheckReport Check() override;
   absl::StatusOr<int64_t> Gc(int64_t max_bytes) override;
-  absl::Status Export(const std::string& path) override;
+  absl::StatusOr<ExportReport> Export(const std::string& path) override;
   absl::StatusOr<MergeReport> Merge(const std::string& path) override;
   absl::StatusOr<CacheDiff> Diff(const std::string& path) override;
 

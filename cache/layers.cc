@@ -110,10 +110,10 @@ void Layers::OpenReadOnly(std::string_view why_not_writable) {
     return;
   }
   file_ = std::move(store).value();
-  if (!why_not_writable.empty()) {
-    Say("read-only", Cat("kernel cache ", options_.path,
-                         ": read-only, new results are kept in memory only: ", why_not_writable));
-  }
+  if (why_not_writable.empty()) return;
+  read_only_ = Cat("kernel cache ", options_.path,
+                   ": read-only, new results are kept in memory only: ", why_not_writable);
+  if (IsWritable(options_.path)) Say("read-only", std::exchange(read_only_, {}));
 }
 
 void Layers::OpenSnapshot() {
@@ -139,6 +139,7 @@ void Layers::OpenSeeds() {
 
 absl::Status Layers::OpenWritable() {
   retry_at_.reset();
+  read_only_.clear();
   TW_RETURN_IF_ERROR(RefuseIrregular(options_.path));
   absl::Status folder = PrepareFolder(options_.path);
   if (absl::IsFailedPrecondition(folder)) return folder;
@@ -315,7 +316,10 @@ absl::Status Layers::WriteMemory(const std::function<absl::Status(Store&)>& writ
 
 absl::Status Layers::Write(const std::function<absl::Status(Store&)>& write) {
   Refresh();
-  if (!FileIsWritable()) return WriteMemory(write);
+  if (!FileIsWritable()) {
+    if (!read_only_.empty()) Say("read-only", std::exchange(read_only_, {}));
+    return WriteMemory(write);
+  }
   absl::Status status = WriteFile(write);
   if (absl::IsDataLoss(status)) {
     RepairFile(Words(status));

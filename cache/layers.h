@@ -66,6 +66,8 @@ class Layers {
   // With the open lock held.
   absl::Status OpenLocked(bool may_repair);
   absl::Status RepairLocked(std::string_view reason);
+  // A file that its permissions do not let be written is told of at the first write, others at
+  // once.
   void OpenReadOnly(std::string_view why_not_writable);
   void OpenSnapshot();
   void OpenSeeds();
@@ -83,6 +85,7 @@ class Layers {
   std::unique_ptr<Store> file_;
   FileId file_id_;
   std::string journal_mode_;
+  std::string read_only_;  // what is yet to be told of a file that cannot be written
   std::unique_ptr<Store> memory_;
   struct Seed {
     std::string path;

@@ -63,6 +63,19 @@ class ForeignFile {
   std::unique_ptr<Store> store_;
 };
 
+struct RowCounts {
+  int64_t kernels = 0;
+  int64_t winners = 0;
+  int64_t trials = 0;
+};
+
+RowCounts CountRows(Store& store) {
+  Connection& db = store.db();
+  return {db.QueryInt("SELECT count(*) FROM kernels").value_or(0),
+          db.QueryInt("SELECT count(*) FROM winners").value_or(0),
+          db.QueryInt("SELECT count(*) FROM trials").value_or(0)};
+}
+
 }  // namespace
 
 CacheStats CacheImpl::Stats() {
@@ -74,17 +87,19 @@ CacheStats CacheImpl::Stats() {
   stats.schema_version = SchemaVersion();
   for (Store* store : {layers->file(), layers->memory()}) {
     if (store == nullptr) continue;
-    Connection& db = store->db();
-    stats.kernels += db.QueryInt("SELECT count(*) FROM kernels").value_or(0);
-    stats.winners += db.QueryInt("SELECT count(*) FROM winners").value_or(0);
-    stats.trials += db.QueryInt("SELECT count(*) FROM trials").value_or(0);
-    stats.cubin_bytes +=
-        db.QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes").value_or(0);
+    const RowCounts counts = CountRows(*store);
+    stats.kernels += counts.kernels;
+    stats.winners += counts.winners;
+    stats.trials += counts.trials;
+    stats.cubin_bytes += store->db()
+                             .QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes")
+                             .value_or(0);
   }
   if (!options_.path.empty()) {
     stats.file_bytes = FileBytes(options_.path) + FileBytes(options_.path + "-wal");
   }
   stats.quarantined = layers->quarantined();
+  stats.damaged_files = CountSetAside(options_.path);
   return stats;
 }
 
@@ -124,7 +139,7 @@ absl::StatusOr<int64_t> CacheImpl::Gc(int64_t max_bytes) {
   return layers->Shrink(max_bytes, "");
 }
 
-absl::Status CacheImpl::Export(const std::string& path) {
+absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
   if (IdOf(path) != FileId{} && IdOf(path) == IdOf(options_.path)) {
     return InvalidArgument("kernel cache: export: expected another path than the cache's own, got ",
                            path);
@@ -134,25 +149,34 @@ absl::Status CacheImpl::Export(const std::string& path) {
   std::string partial = Cat(path, ".partial-", getpid());
   unlink(partial.c_str());
   TW_RETURN_IF_ERROR(CreateFile(partial));
+  ExportReport report;
   absl::Status status = [&]() -> absl::Status {
     TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> out,
                         Store::Open(partial, Connection::Mode::kReadWrite, options_.busy_timeout));
-    return out->Write([&] {
+    TW_RETURN_IF_ERROR(out->Write([&] {
       absl::Status copied;
       layers->Read([&](Store& store) -> absl::StatusOr<bool> {
         absl::Status status = CopyRows(store, *out, Conflict::kKeep);
+        for (const std::string& row : store.PeekDamage()) report.dropped.push_back(row);
+        if (absl::IsDataLoss(status)) report.dropped.push_back(Cat("file: ", status.message()));
         if (!status.ok() && !absl::IsDataLoss(status)) copied = status;
         return status.ok() ? absl::StatusOr<bool>(false) : status;
       });
       return copied;
-    });
+    }));
+    const RowCounts counts = CountRows(*out);
+    report.kernels = counts.kernels;
+    report.winners = counts.winners;
+    report.trials = counts.trials;
+    return absl::OkStatus();
   }();
   if (status.ok()) status = RefuseToReplace(path);  // copying took its time
   // Made to be shipped: readable by all.
   if (status.ok() && (chmod(partial.c_str(), 0644) != 0 || rename(partial.c_str(), path.c_str()))) {
     status = ResourceExhausted("kernel cache: export: cannot write ", path, ": ", strerror(errno));
   }
-  if (!status.ok()) unlink(partial.c_str());
+  if (status.ok()) return report;
+  unlink(partial.c_str());
   return status;
 }
 

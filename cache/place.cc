@@ -99,6 +99,11 @@ bool FolderIsWritable(const std::string& path) {
   return faccessat(AT_FDCWD, FolderOf(path).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+bool IsWritable(const std::string& path) {
+  return FolderIsWritable(path) &&
+         (IdOf(path) == FileId{} || faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0);
+}
+
 bool IsNetworkFilesystem(const std::string& path, const CacheEnv& env) {
   // nfs, smb, cifs, smb2, fuse, lustre, gpfs, afs, ceph, 9p, beegfs, coda, ocfs2, gfs2, panfs
   static constexpr std::array<uint32_t, 15> kTypes = {

@@ -205,4 +205,13 @@ absl::StatusOr<RepairReport> Repair(const std::string& path) {
   return report;
 }
 
+int64_t CountSetAside(const std::string& path) {
+  if (path.empty()) return 0;
+  int64_t count = 0;
+  for (int n = 1; n <= kMostSetAside; ++n) {
+    if (IdOf(Cat(path, ".corrupt-", n)) != FileId{}) ++count;
+  }
+  return count;
+}
+
 }  // namespace tilewright

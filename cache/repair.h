@@ -35,6 +35,9 @@ absl::Status RefuseToReplace(const std::string& path);
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
                                 Store& fresh);
 
+// How many damaged files are kept beside `path`.
+int64_t CountSetAside(const std::string& path);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_CACHE_REPAIR_H_

@@ -85,20 +85,22 @@ absl::Status Summarize(Store& store, Summaries& summaries) {
   TW_RETURN_IF_ERROR(store.VisitKernels(false, [&](const KernelRow& row,
                                                    std::string_view bytes_sum) {
     std::string name = Cat("kernels ", row.key);
-    std::string text = Cat(row.instantiation, " by ", row.compiler, ", digest ", row.cubin_digest);
+    std::string text =
+        Cat(row.op, " ", row.instantiation, " by ", row.compiler, ", digest ", row.cubin_digest);
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row, bytes_sum), std::move(text)});
     return absl::OkStatus();
   }));
   TW_RETURN_IF_ERROR(store.VisitWinners([&](const WinnerRow& row) {
     std::string name = Cat("winners ", row.key);
-    std::string text = Cat(row.config_json, " ", row.median_us, " us");
+    std::string text = Cat(row.op, " ", row.config_json, " ", row.median_us, " us");
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row), std::move(text)});
     return absl::OkStatus();
   }));
   return store.VisitTrials([&](const TrialRow& row) {
     std::string name =
         Cat("trials ", row.problem_key, " ", row.config_json, " ", row.closure_digest);
-    std::string text = Cat(TrialStatusName(row.status), " ", row.median_us, " us of ", row.samples);
+    std::string text =
+        Cat(row.op, " ", TrialStatusName(row.status), " ", row.median_us, " us of ", row.samples);
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row), std::move(text)});
     return absl::OkStatus();
   });
@@ -109,13 +111,15 @@ CacheDiff Compare(const Summaries& left, const Summaries& right) {
   for (const auto& [name, summary] : left) {
     auto other = right.find(name);
     if (other == right.end()) {
-      diff.only_left.push_back(name);
-    } else if (other->second.sum != summary.sum) {
+      diff.only_left.push_back(Cat(name, ": ", summary.text));
+    } else if (other->second.sum == summary.sum) {
+      ++diff.alike;
+    } else {
       diff.differing.push_back(Cat(name, ": ", summary.text, " | ", other->second.text));
     }
   }
   for (const auto& [name, summary] : right) {
-    if (!left.contains(name)) diff.only_right.push_back(name);
+    if (!left.contains(name)) diff.only_right.push_back(Cat(name, ": ", summary.text));
   }
   return diff;
 }

@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr char kRebuilt[] = "file: it was damaged and was rebuilt from its intact rows";
+
 struct CacheArgs {
   bool json = false;
   std::string max_bytes;
@@ -34,7 +36,7 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
                       {"trials", stats.trials},
                       {"cubin_bytes", stats.cubin_bytes},
                       {"file_bytes", stats.file_bytes},
-                      {"quarantined", stats.quarantined}}
+                      {"damaged_files", stats.damaged_files}}
                      .dump(2, ' ', false, kReplaceBadText)
               << "\n";
     return kDone;
@@ -43,7 +45,10 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
             << stats.schema_version << "\nkernels      " << stats.kernels << " ("
             << HumanBytes(stats.cubin_bytes) << " of cubins)\nwinners      " << stats.winners
             << "\ntrials       " << stats.trials << "\nfile         "
-            << HumanBytes(stats.file_bytes) << "\nquarantined  " << stats.quarantined << "\n";
+            << HumanBytes(stats.file_bytes) << "\ndamaged      " << stats.damaged_files
+            << " files set aside";
+  if (stats.damaged_files > 0) std::cout << " as " << stats.path << ".corrupt-<n>";
+  std::cout << "\n";
   return kDone;
 }
 
@@ -51,25 +56,33 @@ int RunCheck(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
   // Counted first: what was damaged is set aside or taken out when the file is opened.
-  const int64_t quarantined = (*cache)->Stats().quarantined;
+  const bool rebuilt = (*cache)->Stats().quarantined > 0;
   CheckReport report = (*cache)->Check();
-  if (quarantined > 0) {
-    report.problems.insert(report.problems.begin(),
-                           "file: it was damaged and was rebuilt from its intact rows");
-  }
+  if (rebuilt) report.problems.insert(report.problems.begin(), kRebuilt);
+  const CacheStats after = (*cache)->Stats();
+  const bool writable = after.mode != "read-only" && after.mode != "memory";
   if (args.json) {
-    std::cout << Json{{"rows_checked", report.rows_checked}, {"problems", report.problems}}.dump(
-                     2, ' ', false, kReplaceBadText)
+    std::cout << Json{{"rows_checked", report.rows_checked},
+                      {"problems", report.problems},
+                      {"damaged_files", after.damaged_files}}
+                     .dump(2, ' ', false, kReplaceBadText)
               << "\n";
   } else {
     for (const std::string& problem : report.problems) std::cout << problem << "\n";
     std::cout << report.rows_checked << " rows checked, " << report.problems.size()
               << " problems\n";
+    if (!report.problems.empty() && writable) {
+      std::cout << "damaged rows were deleted, to be built anew\n";
+    }
+    if (after.damaged_files > 0) {
+      std::cout << after.damaged_files << " damaged files are kept as " << after.path
+                << ".corrupt-<n>\n";
+    }
   }
   return report.problems.empty() ? kDone : kFindings;
 }
 
-// "500000", "64k", "64kB", "1.5MB", "2G"; powers of 1000.
+// "500000", "64k", "64kB", "1.5MB", "2G", powers of 1000; "64KiB", "1MiB", "2GiB", of 1024.
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
   size_t used = 0;
   double value = -1;
@@ -80,13 +93,16 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
   }
   std::string unit = text.substr(used);
   if (!unit.empty() && (unit.back() == 'B' || unit.back() == 'b')) unit.pop_back();
+  const bool binary = unit.size() == 2 && unit.back() == 'i';
+  if (binary) unit.pop_back();
+  const double step = binary ? 1024 : 1000;
   const double scale = unit.empty()                 ? 1
-                       : unit == "k" || unit == "K" ? 1e3
-                       : unit == "M"                ? 1e6
-                       : unit == "G"                ? 1e9
+                       : unit == "k" || unit == "K" ? step
+                       : unit == "M"                ? step * step
+                       : unit == "G"                ? step * step * step
                                                     : 0;
   if (!(value >= 0) || scale == 0 || value * scale > 9e18) {
-    return InvalidArgument("--max-bytes: expected a size such as 500MB, got '", text, "'");
+    return InvalidArgument("--max-bytes: expected a size such as 500MB or 1GiB, got '", text, "'");
   }
   return static_cast<int64_t>(value * scale);
 }
@@ -112,21 +128,35 @@ int RunGc(const CliContext& context, const CacheArgs& args) {
 int RunExport(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
-  if (absl::Status status = (*cache)->Export(args.file); !status.ok()) return Fail(status);
+  const bool rebuilt = (*cache)->Stats().quarantined > 0;
+  absl::StatusOr<ExportReport> report = (*cache)->Export(args.file);
+  if (!report.ok()) return Fail(report.status());
+  if (rebuilt) report->dropped.insert(report->dropped.begin(), kRebuilt);
   if (args.json) {
-    std::cout << Json{{"exported", args.file}}.dump(2, ' ', false, kReplaceBadText) << "\n";
+    std::cout << Json{{"exported", args.file},
+                      {"kernels", report->kernels},
+                      {"winners", report->winners},
+                      {"trials", report->trials},
+                      {"dropped", report->dropped}}
+                     .dump(2, ' ', false, kReplaceBadText)
+              << "\n";
   } else {
-    std::cout << "exported to " << args.file << "\n";
+    std::cout << report->kernels << " kernels, " << report->winners << " winners and "
+              << report->trials << " trials exported to " << args.file << "\n";
+    for (const std::string& row : report->dropped) {
+      std::cout << "  left out, damaged: " << row << "\n";
+    }
   }
-  return kDone;
+  return report->dropped.empty() ? kDone : kFindings;
 }
 
-// OK where `file` can be a cache.
+// OK where `file` can be a cache. No file is no misuse, as for the cache itself.
 absl::Status CheckForeign(const std::string& file) {
   std::error_code error;
   const bool is_file = std::filesystem::is_regular_file(file, error);
   if (is_file) return absl::OkStatus();
-  return NotFound("no cache at ", file, error ? Cat(": ", error.message()) : std::string());
+  return FailedPrecondition("no cache at ", file,
+                            error ? Cat(": ", error.message()) : std::string());
 }
 
 // Merges files into `target`; rejected rows are findings.
@@ -165,7 +195,8 @@ int RunDiff(const CliContext& context, const CacheArgs& args) {
   const absl::StatusOr<CacheDiff> diff = (*cache)->Diff(args.file);
   if (!diff.ok()) return Fail(diff.status());
   if (args.json) {
-    std::cout << Json{{"only_left", diff->only_left},
+    std::cout << Json{{"alike", diff->alike},
+                      {"only_left", diff->only_left},
                       {"only_right", diff->only_right},
                       {"differing", diff->differing}}
                      .dump(2, ' ', false, kReplaceBadText)
@@ -174,6 +205,9 @@ int RunDiff(const CliContext& context, const CacheArgs& args) {
     for (const std::string& row : diff->only_left) std::cout << "< " << row << "\n";
     for (const std::string& row : diff->only_right) std::cout << "> " << row << "\n";
     for (const std::string& row : diff->differing) std::cout << "! " << row << "\n";
+    std::cout << diff->alike << " rows alike, " << diff->only_left.size() << " only in the cache, "
+              << diff->only_right.size() << " only in " << args.file << ", "
+              << diff->differing.size() << " differ\n";
   }
   const bool same = diff->only_left.empty() && diff->only_right.empty() && diff->differing.empty();
   return same ? kDone : kFindings;
@@ -186,6 +220,7 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
   CLI::App* group = app.add_subcommand("cache", "Inspect and maintain the kernel cache");
   group->require_subcommand(0, 1);
   group->fallthrough();
+  group->footer(kSharedHelp);
   const auto add = [&](const char* name, const char* description, std::function<int()> run) {
     CLI::App* command = AddCommand(*group, context, name, description, std::move(run));
     return command;
@@ -196,13 +231,20 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
   };
   json(add("stats", "What the cache holds, in numbers",
            [&context, args] { return RunStats(context, *args); }));
-  json(add("check", "Verify every row's checksum; exit 1 if any is bad",
-           [&context, args] { return RunCheck(context, *args); }));
-  json(add("gc", "Delete kernels until the file holds at most --max-bytes",
+  json(add(
+      "check",
+      "Verify every row's checksum; exit 1 if any is bad. Damaged rows are deleted, to be built "
+      "anew; a damaged file is rebuilt from its intact rows and kept as CACHE.corrupt-<n>",
+      [&context, args] { return RunCheck(context, *args); }));
+  json(add("gc",
+           "Delete kernels until the file holds at most --max-bytes: losers of tuning first, then "
+           "those that were not used for longest; winners and trials stay",
            [&context, args] { return RunGc(context, *args); }))
-      ->add_option("--max-bytes", args->max_bytes, "Limit, such as 500MB")
+      ->add_option("--max-bytes", args->max_bytes, "Limit, such as 500MB or 1GiB")
       ->required();
-  json(add("export", "Write a self-contained file that opens from a read-only folder",
+  json(add("export",
+           "Write a self-contained file that opens from a read-only folder; exit 1 if rows are "
+           "damaged, which it then lacks",
            [&context, args] { return RunExport(context, *args); }))
       ->add_option("FILE", args->file, "File to write")
       ->required();

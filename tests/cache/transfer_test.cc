@@ -42,7 +42,7 @@ TEST(Transfer, ExportHoldsAllLayers) {
   ASSERT_TRUE(cache->PutWinner(TestWinner(1)).ok());
   ASSERT_TRUE(cache->PutTrials({TestTrial(1)}).ok());
   ASSERT_TRUE(cache->Export(folder.File("out.db")).ok());
-  EXPECT_EQ(cache->Export(folder.File("k.db")).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cache->Export(folder.File("k.db")).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Shell(folder.File("out.db"), "pragma journal_mode"), "delete\n");
   EXPECT_EQ(Shell(folder.File("out.db"), "pragma integrity_check"), "ok\n");
   EXPECT_EQ(Shell(folder.File("out.db"), "select key from kernels order by key"),
@@ -72,7 +72,7 @@ TEST(Transfer, OtherFilesAreLeftAsTheyWere) {
   ASSERT_TRUE(user->PutKernel(TestKernel(100)).ok());
   auto diff = cache->Diff(folder.File("other.db"));
   ASSERT_TRUE(diff.ok()) << diff.status();
-  EXPECT_THAT(diff->only_right, ElementsAre("kernels kernel-100"));
+  EXPECT_THAT(diff->only_right, ElementsAre(HasSubstr("kernels kernel-100: GemmFwdOp ")));
   ASSERT_TRUE(user->PutKernel(TestKernel(101)).ok());
   user.reset();
   EXPECT_TRUE(OpenCache(folder.File("other.db"))->HasKernel("kernel-101"));
@@ -88,6 +88,22 @@ TEST(Transfer, ExportReplacesAndReports) {
   ASSERT_TRUE(cache->Export(folder.File("out.db")).ok());
   EXPECT_EQ(Shell(folder.File("out.db"), "select count(*) from kernels"), "2\n");
   EXPECT_FALSE(cache->Export(folder.File("none/out.db")).ok());
+}
+
+// An export counts its rows, and names those that were damaged and are not in it.
+TEST(Transfer, ExportReportsDamage) {
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  Shell(folder.File("k.db"), "update winners set us = 1 where key = 'problem-3'");
+  auto cache = OpenCache(folder.File("k.db"));
+  const auto report = cache->Export(folder.File("out.db"));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->dropped, ElementsAre("winners row problem-3"));
+  EXPECT_EQ(report->kernels, kKernels);
+  EXPECT_EQ(report->winners, kWinners - 1);
+  EXPECT_EQ(report->trials, kTrials);
+  EXPECT_EQ(OpenCache(folder.File("out.db"))->Stats().winners, kWinners - 1);
+  EXPECT_THAT(cache->Export(folder.File("out.db"))->dropped, ElementsAre());
 }
 
 // An export replaces an earlier one, and nothing else: what is of another program or no regular
@@ -117,7 +133,7 @@ TEST(Transfer, ExportReplacesOnlyCaches) {
            {folder.File("folder"), "a directory"},
            {folder.File("used.db"), "in use"},
            {"/dev/null", "a device"}}) {
-    const absl::Status refused = cache->Export(target);
+    const absl::Status refused = cache->Export(target).status();
     EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << target;
     EXPECT_THAT(std::string(refused.message()), HasSubstr(kind)) << target;
   }
@@ -293,8 +309,9 @@ TEST(Transfer, DiffNamesRows) {
   ASSERT_TRUE(left->PutWinner(other).ok());
   auto diff = left->Diff(folder.File("right.db"));
   ASSERT_TRUE(diff.ok());
-  EXPECT_THAT(diff->only_left, ElementsAre("kernels kernel-2"));
+  EXPECT_THAT(diff->only_left, ElementsAre(HasSubstr("kernels kernel-2: GemmFwdOp ")));
   EXPECT_THAT(diff->only_right, ElementsAre(HasSubstr("trials problem-0")));
+  EXPECT_EQ(diff->alike, 1);
   ASSERT_THAT(diff->differing, SizeIs(1));
   EXPECT_THAT(diff->differing[0], HasSubstr("winners problem-1: "));
   EXPECT_THAT(diff->differing[0], HasSubstr("7.5 us | "));
