@@ -1,6 +1,7 @@
 #include "runtime/planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "manifest/status.h"
@@ -13,10 +14,50 @@ const Variant* LegalVariant(const Recipe& recipe, const CallDesc& call, const Co
   return variant->Legal(call, config, device).ok() ? variant : nullptr;
 }
 
+namespace {
+
+bool IsPoint(const TuningSpace& space, const Config& config) {
+  if (config.values.size() != space.axes.size()) return false;
+  for (const TuningAxis& axis : space.axes) {
+    const auto has_name = [&axis](const auto& value) { return value.first == axis.name; };
+    const auto value = std::find_if(config.values.begin(), config.values.end(), has_name);
+    if (value == config.values.end()) return false;
+    if (std::find(axis.values.begin(), axis.values.end(), value->second) == axis.values.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+const Variant* TrustedVariant(const Recipe& recipe, const CallDesc& call, const Config& config,
+                              const DeviceProfile& device) {
+  const Variant* variant = FindVariant(recipe, config.variant);
+  if (variant == nullptr || !variant->Serves(call, device).ok()) return nullptr;
+  if (config == variant->Default(call, device)) return variant;
+  if (!IsPoint(variant->Space(call, device), config)) return nullptr;
+  return variant->Legal(call, config, device).ok() ? variant : nullptr;
+}
+
+void Planner::SayIgnored(const Neighbour& neighbour) {
+  {
+    const std::lock_guard<std::mutex> lock(ignored_mutex_);
+    if (!ignored_.insert(neighbour.row.key).second) return;
+  }
+  if (log_ == nullptr) return;
+  log_(LogLevel::kWarning,
+       Cat(neighbour.row.op, ": the tuned winner of ", neighbour.problem_json,
+           " is ignored: its config ", neighbour.config.ToJson(), " is none of this version's"));
+}
+
 bool Planner::Lends(const Neighbour& neighbour, const Variant& variant, const Choice& usual,
                     const CallDesc& call, const DeviceProfile& device) {
-  const double slower = variant.PredictUs(call, neighbour.config, device) /
-                        usual.variant->PredictUs(call, usual.config, device);
+  const double lent_us = variant.PredictUs(call, neighbour.config, device);
+  const double usual_us = usual.variant->PredictUs(call, usual.config, device);
+  // A model that predicts no time at all vouches for nothing.
+  if (!(lent_us > 0) || !(usual_us > 0) || !std::isfinite(lent_us)) return false;
+  const double slower = lent_us / usual_us;
   if (slower <= 1) return true;
   const std::string config = usual.config.ToJson();
   for (const TrialRow& trial : cache_->Trials(neighbour.row.key)) {
@@ -42,8 +83,12 @@ absl::StatusOr<std::vector<Choice>> Planner::Choose(const OpEntry& op, const Cal
   const WinnerIndex::Family winners = winners_.Winners(problem, recipe);
   const std::vector<const Neighbour*> nearest = Nearest(recipe, fields, *winners);
   for (const Neighbour* neighbour : nearest) {
-    const Variant* variant = LegalVariant(recipe, call, neighbour->config, device);
-    if (variant == nullptr) continue;
+    const Variant* variant = TrustedVariant(recipe, call, neighbour->config, device);
+    if (variant == nullptr) {
+      // What another shape was tuned to need not suit this one.
+      if (neighbour->fields == fields) SayIgnored(*neighbour);
+      continue;
+    }
     Choice choice{variant, neighbour->config, Quality::kNeighbour, neighbour->problem_json};
     if (neighbour->fields == fields) {
       TW_ASSIGN_OR_RETURN(const SpaceIdentity now, IdentifySpace(*kernels_, recipe, call, device));

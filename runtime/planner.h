@@ -4,7 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,6 +15,7 @@
 #include "runtime/kernel_store.h"
 #include "runtime/op_table.h"
 #include "runtime/plan.h"
+#include "runtime/runtime.h"
 #include "runtime/winner_index.h"
 
 namespace tilewright {
@@ -28,6 +32,11 @@ struct Choice {
 const Variant* LegalVariant(const Recipe& recipe, const CallDesc& call, const Config& config,
                             const DeviceProfile& device);
 
+// The same of a config that comes from a cache, which may be anyone's, or an older version's: it
+// must also be a point of the variant's space, or its default. Null where it is not to be used.
+const Variant* TrustedVariant(const Recipe& recipe, const CallDesc& call, const Config& config,
+                              const DeviceProfile& device);
+
 // What a resolution may do.
 enum class Effort : uint8_t {
   kCompile,     // build what is missing
@@ -38,8 +47,8 @@ enum class Effort : uint8_t {
 // Assemble() builds and loads. Thread-safe.
 class Planner {
  public:
-  Planner(KernelStore* kernels, KernelLoader* loader, Cache* cache)
-      : kernels_(kernels), loader_(loader), cache_(cache), winners_(cache) {}
+  Planner(KernelStore* kernels, KernelLoader* loader, Cache* cache, Logger log)
+      : kernels_(kernels), loader_(loader), cache_(cache), log_(std::move(log)), winners_(cache) {}
 
   // Legal choices in the order of preference: the problem's own winner, that of the nearest tuned
   // neighbour that lends its own, the recipe's default. FailedPrecondition listing each variant's
@@ -74,8 +83,14 @@ class Planner {
 
   KernelStore* const kernels_;
   KernelLoader* const loader_;
+  // Once for each row of the cache.
+  void SayIgnored(const Neighbour& neighbour);
+
   Cache* const cache_;
+  const Logger log_;
   WinnerIndex winners_;
+  std::mutex ignored_mutex_;
+  std::set<std::string> ignored_;  // keys of winners; guarded by ignored_mutex_
 };
 
 }  // namespace tilewright

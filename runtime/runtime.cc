@@ -77,7 +77,7 @@ class RuntimeImpl final : public Runtime {
                  {options_.strict, options_.exact_toolchain}),
         devices_(options_.driver.get(), ProfileDir(options_)),
         loader_(options_.driver.get()),
-        planner_(&kernels_, &loader_, cache_.get()),
+        planner_(&kernels_, &loader_, cache_.get(), options_.logger),
         dispatcher_(TuningDispatchOptions(), options_.driver.get(), &devices_, &planner_, &loader_),
         tuning_(TuningServiceOptions(), &kernels_, cache_.get()) {}
 

@@ -14,6 +14,7 @@
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
 #include "runtime/keys.h"
+#include "runtime/planner.h"
 #include "runtime/winner_index.h"
 
 namespace tilewright {
@@ -93,8 +94,13 @@ class Tuning {
 
  private:
   bool IsCurrent(const WinnerRow& row) const {
+    const absl::StatusOr<Config> config = Config::FromJson(row.config_json);
     return row.closure_digest == identity_.closure_digest &&
-           row.space_digest == identity_.space_digest;
+           row.space_digest == identity_.space_digest && config.ok() && IsTrusted(*config);
+  }
+
+  bool IsTrusted(const Config& config) const {
+    return TrustedVariant(recipe_, call_, config, device_) != nullptr;
   }
 
   // What the traffic alone takes. A calibrated rate of products is what one kernel reached on a
@@ -166,7 +172,7 @@ class Tuning {
     if (options_.afresh) return known;
     for (const TrialRow& row : cache_.Trials(problem_.digest)) {
       auto config = Config::FromJson(row.config_json);
-      if (!config.ok()) continue;
+      if (!config.ok() || !IsTrusted(*config)) continue;
       const auto closure = ClosureOf(*config);
       if (!closure.ok() || *closure != row.closure_digest) continue;
       Trial trial;

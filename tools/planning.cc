@@ -35,7 +35,7 @@ class Planner {
     const Recipe* recipe = runtime_.FindRecipe(call.op->name);
     if (recipe == nullptr) return FailedPrecondition(call.op->name, " has no recipe");
     TW_ASSIGN_OR_RETURN(const Explanation chosen, runtime_.Explain(call, device));
-    if (!chosen.launches && chosen.config.variant.empty()) return absl::OkStatus();
+    if (!chosen.launches) return absl::OkStatus();
     const Variant* variant = FindVariant(*recipe, chosen.config.variant);
     if (variant == nullptr) {
       return Internal(call.op->name, " has no variant '", chosen.config.variant, "'");
