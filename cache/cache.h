@@ -125,7 +125,9 @@ struct MergeReport {
   int64_t winners_added = 0;
   int64_t winners_replaced = 0;
   int64_t trials_added = 0;
-  std::vector<std::string> rejected;  // rows that failed their checksum or bounds
+  // Rows that failed their checksum or bounds; a damaged file, with what it is known to have lost.
+  std::vector<std::string> rejected;
+  absl::Status written;  // why the rest could not be stored; what is counted was
 };
 
 struct ExportReport {
@@ -188,13 +190,17 @@ class Cache {
   virtual absl::StatusOr<std::unique_ptr<CompileLock>> LockCompile(
       std::string_view key, std::chrono::milliseconds timeout) = 0;
 
+  // OK where everything that was put is in the file, or there is none; else why it is not, after
+  // trying once more.
+  virtual absl::Status Persisted() = 0;
+
   virtual CacheStats Stats() = 0;
   // Reads every row. Damaged ones are deleted where the file can be written, so that they are built
   // anew; a damaged file is rebuilt from its intact rows and kept as "<path>.corrupt-<n>".
   virtual CheckReport Check() = 0;
   // Deletes kernels until the file holds at most `max_bytes`: first those that no winner uses, of
-  // ops that have winners (losers of tuning), then all others, each by last use. Returns the number
-  // of kernels deleted; winners and trials stay.
+  // ops that have winners (losers of tuning), then others that no winner uses, then winners', each
+  // by last use. Returns the number of kernels deleted; winners and trials stay.
   virtual absl::StatusOr<int64_t> Gc(int64_t max_bytes) = 0;
   // Writes everything that lookups see, seeds included, as one self-contained file that opens from
   // a read-only folder. Replaces `path` atomically. What was damaged is left out and reported.

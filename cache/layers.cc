@@ -98,6 +98,7 @@ void Layers::NoteDamage(Store& store, std::string_view where) {
 
 void Layers::GoWithoutFile(std::string_view why) {
   file_.reset();
+  unwritten_ = why;
   retry_at_ = Clock::now() + kRetryAfter;
   Say("memory", Cat("kernel cache ", options_.path, ": results are kept in memory only: ", why));
 }
@@ -110,6 +111,7 @@ void Layers::OpenReadOnly(std::string_view why_not_writable) {
     return;
   }
   file_ = std::move(store).value();
+  unwritten_ = why_not_writable;
   if (why_not_writable.empty()) return;
   read_only_ = Cat("kernel cache ", options_.path,
                    ": read-only, new results are kept in memory only: ", why_not_writable);
@@ -329,8 +331,14 @@ absl::Status Layers::Write(const std::function<absl::Status(Store&)>& write) {
     FlushMemory();
     return status;
   }
-  if (absl::IsInvalidArgument(status)) return status;
+  if (absl::IsInvalidArgument(status)) {
+    if (refused_.empty()) refused_ = Words(status);
+    Say("refused",
+        Cat("kernel cache ", options_.path, ": a result could not be stored: ", Words(status)));
+    return status;
+  }
   if (absl::IsUnavailable(status)) ShortenWaits();
+  unwritten_ = Words(status);
   Say("write", Cat("kernel cache ", options_.path,
                    " cannot be written, new results are kept in memory: ", Words(status)));
   return WriteMemory(write);
@@ -341,7 +349,39 @@ void Layers::FlushMemory() {
   flush_at_ = Clock::now() + kFlushAfter;
   absl::Status flushed =
       WriteFile([&](Store& file) { return CopyRows(*memory_, file, Conflict::kReplace); });
-  if (flushed.ok()) memory_.reset();
+  if (flushed.ok()) {
+    memory_.reset();
+  } else {
+    unwritten_ = Words(flushed);
+  }
+}
+
+absl::Status Layers::Unwritten(std::string_view why) const {
+  return ResourceExhausted("kernel cache ", options_.path, " could not be written: ", why);
+}
+
+absl::Status Layers::WriteThrough(const std::function<absl::Status(Store&)>& write) {
+  Refresh();
+  if (options_.path.empty() || options_.read_only || snapshot_) return WriteMemory(write);
+  if (!FileIsWritable()) return Unwritten(unwritten_);
+  absl::Status status = WriteFile(write);
+  if (absl::IsDataLoss(status)) {
+    RepairFile(Words(status));
+    if (!FileIsWritable()) return Unwritten(unwritten_);
+    status = WriteFile(write);
+  }
+  if (!status.ok()) return Unwritten(Words(status));
+  FlushMemory();
+  return status;
+}
+
+absl::Status Layers::Persist() {
+  Refresh();
+  if (options_.path.empty()) return absl::OkStatus();
+  flush_at_ = {};
+  FlushMemory();
+  if (memory_ != nullptr) return Unwritten(unwritten_);
+  return refused_.empty() ? absl::OkStatus() : Unwritten(refused_);
 }
 
 absl::StatusOr<int64_t> Layers::Shrink(int64_t max_bytes, std::string_view keep_key) {

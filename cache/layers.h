@@ -37,6 +37,12 @@ class Layers {
   // comes back.
   absl::Status Write(const std::function<absl::Status(Store&)>& write);
 
+  // The same, but never on memory in place of the file: fails, saying why, where the file cannot
+  // take it.
+  absl::Status WriteThrough(const std::function<absl::Status(Store&)>& write);
+  // OK where everything written so far is in the file; else why it is not.
+  absl::Status Persist();
+
   // Notes that the file's kernel was used; written with the next transaction.
   void Touch(std::string_view key) { touched_.emplace(key); }
   // Keeps the layer that takes writes within `max_bytes`, sparing `keep_key`.
@@ -80,6 +86,7 @@ class Layers {
   absl::Status WriteFile(const std::function<absl::Status(Store&)>& write);
   absl::Status WriteMemory(const std::function<absl::Status(Store&)>& write);
   void ShortenWaits();
+  absl::Status Unwritten(std::string_view why) const;
 
   const CacheOptions& options_;
   std::unique_ptr<Store> file_;
@@ -87,6 +94,8 @@ class Layers {
   std::string journal_mode_;
   std::string read_only_;  // what is yet to be told of a file that cannot be written
   std::unique_ptr<Store> memory_;
+  std::string unwritten_;  // why the file did not take what was last written
+  std::string refused_;    // what the file's own rules refused first
   struct Seed {
     std::string path;
     std::unique_ptr<Store> store;

@@ -46,10 +46,16 @@ class ForeignFile {
       return opened.status();
     }
     TW_ASSIGN_OR_RETURN(store_, Store::OpenMemory());
-    TW_ASSIGN_OR_RETURN(const int64_t rows, Salvage(path_, path_ + "-wal", *store_));
+    int64_t lost = 0;
+    TW_ASSIGN_OR_RETURN(const int64_t rows, Salvage(path_, path_ + "-wal", *store_, &lost));
+    damage_ = Cat("the file is damaged: ", rows, " rows were read from its intact pages, at least ",
+                  lost, " are lost");
     if (rows > 0) return store_.get();
     return InvalidArgument("kernel cache: ", path_, " holds no readable row of a cache");
   }
+
+  // Empty where the file is whole.
+  const std::string& damage() const { return damage_; }
 
  private:
   // The last connection to close removes the WAL, if it could write.
@@ -60,6 +66,7 @@ class ForeignFile {
 
   const std::string path_;
   const bool was_closed_;
+  std::string damage_;
   std::unique_ptr<Store> store_;
 };
 
@@ -77,6 +84,11 @@ RowCounts CountRows(Store& store) {
 }
 
 }  // namespace
+
+absl::Status CacheImpl::Persisted() {
+  Session layers(*this);
+  return layers->Persist();
+}
 
 CacheStats CacheImpl::Stats() {
   Session layers(*this);
@@ -183,7 +195,7 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
 absl::Status CacheImpl::MergeBatch(std::vector<KernelRow>& batch, MergeReport& report) {
   Session layers(*this);
   int64_t added = 0;
-  TW_RETURN_IF_ERROR(layers->Write([&](Store& store) -> absl::Status {
+  report.written.Update(layers->WriteThrough([&](Store& store) -> absl::Status {
     added = 0;
     for (const KernelRow& row : batch) {
       TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutKernel(row, Conflict::kBetter));
@@ -191,6 +203,7 @@ absl::Status CacheImpl::MergeBatch(std::vector<KernelRow>& batch, MergeReport& r
     }
     return absl::OkStatus();
   }));
+  if (!report.written.ok()) return report.written;
   report.kernels_added += added;
   batch.clear();
   return absl::OkStatus();
@@ -204,30 +217,33 @@ absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
   ForeignFile file(path);
   TW_ASSIGN_OR_RETURN(Store * from, file.Open());
   std::vector<KernelRow> batch;
-  TW_ASSIGN_OR_RETURN(ForeignRows rows, ReadForeign(*from, [&](KernelRow row) {
-                        batch.push_back(std::move(row));
-                        return batch.size() < kMergeBatch ? absl::OkStatus()
-                                                          : MergeBatch(batch, report);
-                      }));
-  TW_RETURN_IF_ERROR(MergeBatch(batch, report));
-  report.rejected = std::move(rows.rejected);
+  absl::StatusOr<ForeignRows> rows = ReadForeign(*from, [&](KernelRow row) {
+    batch.push_back(std::move(row));
+    return batch.size() < kMergeBatch ? absl::OkStatus() : MergeBatch(batch, report);
+  });
+  if (report.written.ok()) {
+    TW_RETURN_IF_ERROR(rows.status());
+    report.rejected = std::move(rows->rejected);
+  }
+  if (!file.damage().empty()) report.rejected.insert(report.rejected.begin(), file.damage());
+  if (!report.written.ok() || !MergeBatch(batch, report).ok()) return report;
   MergeReport counted;
   Session layers(*this);
-  TW_RETURN_IF_ERROR(layers->Write([&](Store& store) -> absl::Status {
+  report.written = layers->WriteThrough([&](Store& store) -> absl::Status {
     counted = report;
-    for (const WinnerRow& row : rows.winners) {
+    for (const WinnerRow& row : rows->winners) {
       TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutWinner(row, Conflict::kBetter));
       counted.winners_added += outcome == Outcome::kAdded ? 1 : 0;
       counted.winners_replaced += outcome == Outcome::kReplaced ? 1 : 0;
     }
-    for (const TrialRow& row : rows.trials) {
+    for (const TrialRow& row : rows->trials) {
       TW_ASSIGN_OR_RETURN(Outcome outcome, store.PutTrial(row, Conflict::kBetter));
       counted.trials_added += outcome == Outcome::kAdded ? 1 : 0;
     }
     return absl::OkStatus();
-  }));
+  });
   layers->EnforceLimit("");
-  return counted;
+  return report.written.ok() ? counted : report;
 }
 
 absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
@@ -235,13 +251,21 @@ absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
   TW_ASSIGN_OR_RETURN(Store * other, file.Open());
   Summaries right;
   TW_RETURN_IF_ERROR(Summarize(*other, right));
+  std::vector<std::string> damaged;
+  if (!file.damage().empty()) damaged.push_back(Cat(path, ": ", file.damage()));
+  for (const std::string& row : other->TakeDamage()) {
+    damaged.push_back(Cat(row, ": damaged in ", path));
+  }
   Summaries left;
   Session layers(*this);
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
     TW_RETURN_IF_ERROR(Summarize(store, left));
+    for (const std::string& row : store.PeekDamage()) damaged.push_back(Cat(row, ": damaged"));
     return false;
   });
-  return Compare(left, right);
+  CacheDiff diff = Compare(left, right);
+  diff.differing.insert(diff.differing.end(), damaged.begin(), damaged.end());
+  return diff;
 }
 
 }  // namespace tilewright

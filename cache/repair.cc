@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "cache/page_scan.h"
@@ -47,15 +48,22 @@ class Salvager {
   void Take(Record record) {
     if (!status_.ok()) return;
     if (auto bytes = DecodeBytes(record)) {
+      found_.insert(Cat("kernel ", bytes->key));
       if (BytesSum(bytes->key, bytes->bytes) == bytes->sum) Keep(std::move(*bytes));
     } else if (auto kernel = DecodeKernel(record)) {
+      found_.insert(Cat("kernel ", kernel->row.key));
       heads_[kernel->row.key].push_back(std::move(*kernel));
     } else if (auto winner = DecodeWinner(record)) {
+      const std::string name = Cat("winner ", winner->row.key);
+      found_.insert(name);
       if (RowSum(winner->row) != winner->sum || !CheckBounds(winner->row).ok()) return;
-      Count(fresh_.PutWinner(winner->row, Conflict::kNewer));
+      Count(name, fresh_.PutWinner(winner->row, Conflict::kNewer));
     } else if (auto trial = DecodeTrial(record)) {
+      const std::string name = Cat("trial ", trial->row.problem_key, " ", trial->row.config_json,
+                                   " ", trial->row.closure_digest);
+      found_.insert(name);
       if (RowSum(trial->row) != trial->sum || !CheckBounds(trial->row).ok()) return;
-      Count(fresh_.PutTrial(trial->row, Conflict::kNewer));
+      Count(name, fresh_.PutTrial(trial->row, Conflict::kNewer));
     }
   }
 
@@ -64,6 +72,8 @@ class Salvager {
     if (!status_.ok()) return status_;
     return kept_;
   }
+  // Rows that left a trace, of which no version was intact.
+  int64_t lost() const { return static_cast<int64_t>(found_.size() - kept_names_.size()); }
   bool wants_second_scan() const { return deferred_; }
 
  private:
@@ -77,21 +87,26 @@ class Salvager {
       if (RowSum(head.row, bytes.sum) != head.sum) continue;
       KernelRow row = head.row;
       row.cubin = std::move(bytes.bytes);
-      if (CheckBounds(row).ok()) Count(fresh_.PutKernel(row, Conflict::kKeep));
+      if (CheckBounds(row).ok()) {
+        Count(Cat("kernel ", row.key), fresh_.PutKernel(row, Conflict::kKeep));
+      }
       return;
     }
   }
-  void Count(const absl::StatusOr<Outcome>& outcome) {
+  void Count(const std::string& name, const absl::StatusOr<Outcome>& outcome) {
     if (!outcome.ok()) {
       if (!absl::IsInvalidArgument(outcome.status())) status_ = outcome.status();
-    } else if (*outcome == Outcome::kAdded) {
-      ++kept_;
+      return;
     }
+    kept_names_.insert(name);
+    if (*outcome == Outcome::kAdded) ++kept_;
   }
 
   Store& fresh_;
   std::map<std::string, std::vector<Decoded<KernelRow>>> heads_;
   int64_t kept_ = 0;
+  std::set<std::string> found_;  // names of rows, whole or not
+  std::set<std::string> kept_names_;
   bool deferred_ = false;  // bytes were met before their head
   absl::Status status_;
 };
@@ -160,7 +175,7 @@ absl::Status RefuseToReplace(const std::string& path) {
 }
 
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
-                                Store& fresh) {
+                                Store& fresh, int64_t* lost) {
   Salvager salvager(fresh);
   TW_RETURN_IF_ERROR(fresh.Write([&]() -> absl::Status {
     auto sink = [&](Record record) { salvager.Take(record); };
@@ -173,6 +188,7 @@ absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& w
     }
     return salvager.Finish().status();
   }));
+  if (lost != nullptr) *lost = salvager.lost();
   return salvager.Finish();
 }
 

@@ -31,9 +31,9 @@ absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged)
 absl::Status RefuseToReplace(const std::string& path);
 
 // Puts every intact row of the files into `fresh`; of one key's versions the newest. Returns how
-// many rows it kept.
+// many rows it kept; `lost` is told how many others it found traces of.
 absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
-                                Store& fresh);
+                                Store& fresh, int64_t* lost = nullptr);
 
 // How many damaged files are kept beside `path`.
 int64_t CountSetAside(const std::string& path);

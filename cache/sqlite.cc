@@ -74,13 +74,24 @@ void Statement::BindBlob(int index, std::string_view bytes) {
   sqlite3_bind_blob64(stmt_.get(), index, data, bytes.size(), SQLITE_STATIC);
 }
 
+namespace {
+
+// What a statement does, in words.
+std::string_view DoingOf(std::string_view sql) {
+  if (sql.starts_with("SELECT")) return "reading";
+  if (sql.starts_with("INSERT") || sql.starts_with("DELETE")) return "writing";
+  return sql;
+}
+
+}  // namespace
+
 absl::StatusOr<bool> Statement::Step() {
   int code = sqlite3_step(stmt_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   sqlite3* db = sqlite3_db_handle(stmt_.get());
-  absl::Status status =
-      SqliteStatus(sqlite3_extended_errcode(db), sqlite3_sql(stmt_.get()), sqlite3_errmsg(db));
+  absl::Status status = SqliteStatus(sqlite3_extended_errcode(db),
+                                     DoingOf(sqlite3_sql(stmt_.get())), sqlite3_errmsg(db));
   sqlite3_reset(stmt_.get());
   return status;
 }

@@ -11,14 +11,18 @@
 namespace tilewright {
 namespace {
 
+// A cubin beyond the bound is not read, and its row is damaged: SQLite would fail the whole select.
+static_assert(kMaxCubinBytes == 67108864);
 constexpr std::string_view kSelectKernel =
-    "SELECT k.*, b.sum, length(b.bytes), k.rowid, b.bytes FROM kernels k "
+    "SELECT k.*, b.sum, length(b.bytes), k.rowid, "
+    "CASE WHEN length(b.bytes) <= 67108864 THEN b.bytes END FROM kernels k "
     "LEFT JOIN kernel_bytes b ON b.key = k.key WHERE k.key = ?";
 constexpr std::string_view kSelectKernelHead =
     "SELECT k.*, b.sum, length(b.bytes), k.rowid FROM kernels k "
     "LEFT JOIN kernel_bytes b ON b.key = k.key WHERE k.key = ?";
 constexpr std::string_view kAllKernels =
-    "SELECT k.*, b.sum, length(b.bytes), k.rowid, b.bytes FROM kernels k "
+    "SELECT k.*, b.sum, length(b.bytes), k.rowid, "
+    "CASE WHEN length(b.bytes) <= 67108864 THEN b.bytes END FROM kernels k "
     "LEFT JOIN kernel_bytes b ON b.key = k.key ORDER BY k.key";
 constexpr std::string_view kAllKernelHeads =
     "SELECT k.*, b.sum, length(b.bytes), k.rowid FROM kernels k "

@@ -21,7 +21,7 @@ bool Reject(const Row& row, std::vector<std::string>& rejected) {
 }
 
 struct Victim {
-  bool loser = false;
+  int rank = 0;  // 0: a loser of tuning, 1: of no winner, 2: a winner's
   int64_t used = 0;
   std::string key;
 };
@@ -42,12 +42,12 @@ absl::StatusOr<std::vector<Victim>> Victims(Store& store) {
   }));
   std::vector<Victim> victims;
   TW_RETURN_IF_ERROR(store.VisitKernels(false, [&](KernelRow row, std::string_view) {
-    bool loser = tuned_ops.contains(row.op) && !winning.contains(row.key);
-    victims.push_back({loser, row.last_used_unix, std::move(row.key)});
+    const int rank = winning.contains(row.key) ? 2 : tuned_ops.contains(row.op) ? 0 : 1;
+    victims.push_back({rank, row.last_used_unix, std::move(row.key)});
     return absl::OkStatus();
   }));
   std::sort(victims.begin(), victims.end(), [](const Victim& a, const Victim& b) {
-    return std::tie(b.loser, a.used, a.key) < std::tie(a.loser, b.used, b.key);
+    return std::tie(a.rank, a.used, a.key) < std::tie(b.rank, b.used, b.key);
   });
   return victims;
 }
@@ -82,8 +82,9 @@ absl::StatusOr<ForeignRows> ReadForeign(Store& from,
 }
 
 absl::Status Summarize(Store& store, Summaries& summaries) {
-  TW_RETURN_IF_ERROR(store.VisitKernels(false, [&](const KernelRow& row,
-                                                   std::string_view bytes_sum) {
+  // The bytes too: of two damaged cubins the stored checksums may well agree.
+  TW_RETURN_IF_ERROR(store.VisitKernels(true, [&](const KernelRow& row,
+                                                  std::string_view bytes_sum) {
     std::string name = Cat("kernels ", row.key);
     std::string text =
         Cat(row.op, " ", row.instantiation, " by ", row.compiler, ", digest ", row.cubin_digest);

@@ -7,6 +7,7 @@
 #include "manifest/status.h"
 #include "tools/cli.h"
 #include "tools/json_text.h"
+#include "tools/message.h"
 
 namespace tilewright {
 namespace {
@@ -171,18 +172,20 @@ int MergeInto(const std::string& target, const std::vector<std::string>& files, 
   for (const std::string& file : files) {
     const absl::StatusOr<MergeReport> report = (*cache)->Merge(file);
     if (!report.ok()) return Fail(report.status());
-    rejected = rejected || !report->rejected.empty();
+    rejected = rejected || !report->rejected.empty() || !report->written.ok();
     reports.push_back({{"file", file},
                        {"kernels_added", report->kernels_added},
                        {"winners_added", report->winners_added},
                        {"winners_replaced", report->winners_replaced},
                        {"trials_added", report->trials_added},
-                       {"rejected", report->rejected}});
+                       {"rejected", report->rejected},
+                       {"not_written", MessageOf(report->written)}});
     if (json) continue;
     std::cout << file << ": " << report->kernels_added << " kernels, " << report->winners_added
               << " winners and " << report->trials_added << " trials added, "
               << report->winners_replaced << " winners replaced\n";
     for (const std::string& row : report->rejected) std::cout << "  rejected " << row << "\n";
+    if (!report->written.ok()) return Fail(report->written);
   }
   if (json) std::cout << reports.dump(2, ' ', false, kReplaceBadText) << "\n";
   return rejected ? kFindings : kDone;

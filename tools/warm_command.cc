@@ -154,7 +154,10 @@ int RunWarm(const CliContext& context, const WarmArgs& args) {
                        ? args.jobs
                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   Builder builder(planned->kernels, planned->arch(), planned->runtime->kernels(), args.json);
-  const WarmTotals totals = builder.Run(jobs);
+  WarmTotals totals = builder.Run(jobs);
+  if (const absl::Status kept = planned->runtime->cache().Persisted(); !kept.ok()) {
+    totals.failures.push_back(MessageOf(kept));
+  }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!totals.stopped.ok() && !args.json) return Fail(totals.stopped);
   PrintWarm(totals, *planned, seconds, args.json);
@@ -175,7 +178,7 @@ int RunCoverage(const CliContext& context, const WarmArgs& args) {
   Json list = Json::array();
   size_t missing = 0;
   for (const NeededKernel& kernel : planned->kernels) {
-    const bool cached = planned->runtime->cache().HasKernel(kernel.key.digest);
+    const bool cached = planned->runtime->cache().FindKernel(kernel.key.digest).has_value();
     missing += cached ? 0 : 1;
     list.push_back({{"key", kernel.key.digest},
                     {"op", kernel.op},

@@ -317,8 +317,8 @@ TEST(Transfer, DiffNamesRows) {
   EXPECT_THAT(diff->differing[0], HasSubstr("7.5 us | "));
 }
 
-// Losers of tuning go first, then the others by last use; winners' rows and trials stay, and the
-// file gets smaller.
+// Losers of tuning go first, then kernels of no winner, then winners', by last use; winners' rows
+// and trials stay, and the file gets smaller.
 TEST(Transfer, GcOrder) {
   TempFolder folder;
   auto cache = OpenCache(folder.File("k.db"));
@@ -332,9 +332,9 @@ TEST(Transfer, GcOrder) {
   WinnerRow winner = TestWinner(0);
   winner.kernel_keys = "kernel-0,kernel-2";
   ASSERT_TRUE(cache->PutWinner(winner).ok());
-  std::vector<std::string> order = {"kernel-4", "kernel-6", "kernel-8",  "kernel-10",
-                                    "kernel-0", "kernel-2", "kernel-3",  "kernel-5",
-                                    "kernel-7", "kernel-9", "kernel-11", "kernel-1"};
+  std::vector<std::string> order = {"kernel-4",  "kernel-6", "kernel-8", "kernel-10",
+                                    "kernel-3",  "kernel-5", "kernel-7", "kernel-9",
+                                    "kernel-11", "kernel-1", "kernel-0", "kernel-2"};
   for (int64_t limit = 500000; limit > 150000; limit -= 30000) {
     int64_t before = cache->Stats().kernels;
     auto deleted = cache->Gc(limit);

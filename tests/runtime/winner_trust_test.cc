@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "cache/cache.h"
 #include "runtime/keys.h"
 #include "tests/runtime/runtime_fixture.h"
 
