@@ -220,20 +220,54 @@ std::string LogicalSum(TrialRow row) {
   return SumOf(row, "");
 }
 
+namespace {
+
+template <class T>
+T FieldAt(std::string_view bytes, uint64_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof(value));
+  return value;
+}
+
+// Whether the section table of an ELF file, and every section, ends within the file.
+bool SectionsAreInside(std::string_view elf) {
+  constexpr uint64_t kSectionBytes = 64;
+  constexpr uint32_t kTypeNoBits = 8;
+  const auto table = FieldAt<uint64_t>(elf, 40);
+  const auto count = FieldAt<uint16_t>(elf, 60);
+  if (count == 0) return true;
+  if (FieldAt<uint16_t>(elf, 58) != kSectionBytes || table > elf.size() ||
+      (elf.size() - table) / kSectionBytes < count) {
+    return false;
+  }
+  for (uint64_t at = table; at < table + count * kSectionBytes; at += kSectionBytes) {
+    const auto type = FieldAt<uint32_t>(elf, at + 4);
+    const auto offset = FieldAt<uint64_t>(elf, at + 24);
+    const auto size = FieldAt<uint64_t>(elf, at + 32);
+    if (type == 0 || type == kTypeNoBits) continue;
+    if (offset > elf.size() || size > elf.size() - offset) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool CubinFits(std::string_view cubin, std::string_view arch) {
   constexpr size_t kMachineAt = 18;
   constexpr size_t kAbiVersionAt = 8;
   constexpr size_t kFlagsAt = 48;
   constexpr uint16_t kMachineCuda = 190;
-  if (cubin.size() < 64 || cubin.substr(0, 4) !=
-                               "\x7f"
-                               "ELF")
-    return true;
+  constexpr std::string_view kMagic(
+      "\x7f"
+      "ELF",
+      4);
+  if (cubin.substr(0, kMagic.size()) != kMagic) return true;
+  if (cubin.size() < 64) return false;
   uint16_t machine = 0;
   uint32_t flags = 0;
   std::memcpy(&machine, cubin.data() + kMachineAt, sizeof(machine));
   std::memcpy(&flags, cubin.data() + kFlagsAt, sizeof(flags));
-  if (machine != kMachineCuda) return true;
+  if (machine != kMachineCuda || !SectionsAreInside(cubin)) return false;
   // Up to ABI version 7 the architecture is the low byte of the flags, from 8 on the second one.
   uint32_t sm = cubin[kAbiVersionAt] >= 8 ? (flags >> 8) & 0xff : flags & 0xff;
   uint32_t expected = 0;
@@ -252,8 +286,8 @@ absl::Status CheckBounds(const KernelRow& row) {
                            kMaxCubinBytes, " bytes, got ", row.cubin.size());
   }
   if (!CubinFits(row.cubin, row.arch)) {
-    return InvalidArgument("kernel cache: kernel ", row.key, ": expected a cubin for ", row.arch,
-                           ", got one for another architecture");
+    return InvalidArgument("kernel cache: kernel ", row.key, ": expected a whole cubin for ",
+                           row.arch, ", got a part of one, or one for another architecture");
   }
   return absl::OkStatus();
 }

@@ -43,12 +43,13 @@ std::string LogicalSum(KernelRow row, std::string_view bytes_sum);
 std::string LogicalSum(WinnerRow row);
 std::string LogicalSum(TrialRow row);
 
-// InvalidArgument where a row breaks a bound: sizes, finite non-negative numbers, a cubin whose ELF
-// header names another architecture than the row.
+// InvalidArgument where a row breaks a bound: sizes, finite non-negative numbers, a cubin that is
+// cut off or for another architecture than the row.
 absl::Status CheckBounds(const KernelRow& row);
 absl::Status CheckBounds(const WinnerRow& row);
 absl::Status CheckBounds(const TrialRow& row);
-// True where `cubin` is not a CUDA ELF file, or is one for `arch`.
+// True where `cubin` is a whole CUDA ELF file for `arch`, or no ELF file at all, of which this
+// layer knows nothing.
 bool CubinFits(std::string_view cubin, std::string_view arch);
 
 // Binds the row's columns from parameter 1 on; returns the next free index. `row` must live until

@@ -44,8 +44,19 @@ absl::StatusOr<KernelKey> KernelStore::Key(const KernelSpec& spec, std::string_v
   return MakeKernelKey(spec, closure, arch);
 }
 
+namespace {
+
+bool HoldsItsCubin(const KernelRow& row) {
+  const absl::StatusOr<std::string> digest = CubinDigest(row.cubin);
+  return digest.ok() && (row.cubin_digest.empty() || *digest == row.cubin_digest);
+}
+
+}  // namespace
+
 absl::StatusOr<KernelRow> KernelStore::Find(const KernelKey& key) {
   std::optional<KernelRow> row = cache_->FindKernel(key.digest);
+  // What is no whole cubin, or not the one of its digest, is as good as none: it is built anew.
+  if (row.has_value() && !HoldsItsCubin(*row)) row.reset();
   if (row.has_value() && options_.exact_toolchain) {
     TW_ASSIGN_OR_RETURN(const std::string version, compiler_->Version());
     if (row->compiler != version) row.reset();

@@ -46,12 +46,41 @@ absl::Status CheckRange(std::string_view name, int64_t value, int64_t least, int
                          value);
 }
 
+absl::Status CheckPath(std::string_view name, std::string_view path) {
+  if (path.find('\0') == std::string_view::npos) return absl::OkStatus();
+  return InvalidArgument("RuntimeOptions::", name, ": expected a path, got one with a NUL after '",
+                         path.substr(0, path.find('\0')), "'");
+}
+
+// Every path would end at its NUL, and name another file.
+absl::Status CheckPaths(const RuntimeOptions& options) {
+  for (const auto& [name, path] : {std::pair{"cache_path", &options.cache_path},
+                                   {"template_dir", &options.template_dir},
+                                   {"nvrtc_path", &options.nvrtc_path},
+                                   {"failed_source_dir", &options.failed_source_dir},
+                                   {"worker_path", &options.worker_path},
+                                   {"device_profile_dir", &options.device_profile_dir}}) {
+    TW_RETURN_IF_ERROR(CheckPath(name, *path));
+  }
+  for (const std::string& path : options.seed_caches) {
+    TW_RETURN_IF_ERROR(CheckPath("seed_caches", path));
+  }
+  for (const std::string& path : options.nvrtc_search_dirs) {
+    TW_RETURN_IF_ERROR(CheckPath("nvrtc_search_dirs", path));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckNumbers(const RuntimeOptions& options) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   // The table is made at once.
   constexpr int64_t kMostExactCalls = int64_t{1} << 20;
   TW_RETURN_IF_ERROR(CheckRange("max_exact_calls", options.max_exact_calls, 1, kMostExactCalls));
   TW_RETURN_IF_ERROR(CheckRange("max_loaded_kernels", options.max_loaded_kernels, 1, kMost));
+  TW_RETURN_IF_ERROR(CheckRange("tuning", static_cast<int64_t>(options.tuning), 0,
+                                static_cast<int64_t>(TuningPolicy::kBackground)));
+  TW_RETURN_IF_ERROR(CheckRange("capture_miss", static_cast<int64_t>(options.capture_miss), 0,
+                                static_cast<int64_t>(CaptureMiss::kCompile)));
   return CheckRange("cache_max_bytes", options.cache_max_bytes, 0, kMost);
 }
 
@@ -199,6 +228,7 @@ class RuntimeImpl final : public Runtime {
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
   TW_RETURN_IF_ERROR(CheckNumbers(options));
+  TW_RETURN_IF_ERROR(CheckPaths(options));
   if (options.logger == nullptr) options.logger = StandardErrorLogger();
   if (options.driver == nullptr) options.driver = SystemDriver();
   if (options.compiler == nullptr) {

@@ -5,6 +5,7 @@
 
 #include "manifest/status.h"
 #include "tools/message.h"
+#include "tools/read_file.h"
 
 namespace tilewright {
 namespace {
@@ -59,11 +60,8 @@ absl::StatusOr<std::vector<CsvRow>> ParseCsv(std::string_view text, std::string_
 }
 
 absl::StatusOr<std::vector<CsvRow>> ReadCsv(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return NotFound("cannot read ", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return ParseCsv(text.str(), path);
+  TW_ASSIGN_OR_RETURN(const std::string text, ReadBounded(path, "table"));
+  return ParseCsv(text, path);
 }
 
 std::string CsvLine(const std::vector<std::string>& fields) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "autotune/tuner.h"
 #include "manifest/status.h"
@@ -30,8 +31,10 @@ class Planner {
  public:
   Planner(Runtime& runtime, const PlanOptions& options) : runtime_(runtime), options_(options) {}
 
-  absl::Status Add(const NamedCall& named, const DeviceProfile& device) {
+  // `count`: how many calls this one stands for.
+  absl::Status Add(const NamedCall& named, int count, const DeviceProfile& device) {
     const CallDesc& call = named.call;
+    count_ = count;
     const Recipe* recipe = runtime_.FindRecipe(call.op->name);
     if (recipe == nullptr) return FailedPrecondition(call.op->name, " has no recipe");
     TW_ASSIGN_OR_RETURN(const Explanation chosen, runtime_.Explain(call, device));
@@ -65,9 +68,9 @@ class Planner {
     TW_ASSIGN_OR_RETURN(const KernelKey key, runtime_.kernels().Key(spec, device.arch));
     const auto [at, is_new] = index_.emplace(key.digest, kernels_.size());
     if (is_new) {
-      kernels_.push_back({key, spec, named.call.op->name, need, named.origin, 1});
+      kernels_.push_back({key, spec, named.call.op->name, need, named.origin, count_});
     } else {
-      ++kernels_[at->second].calls;
+      kernels_[at->second].calls += count_;
     }
     return absl::OkStatus();
   }
@@ -99,6 +102,7 @@ class Planner {
 
   Runtime& runtime_;
   const PlanOptions options_;
+  int count_ = 1;
   std::vector<NeededKernel> kernels_;
   std::map<std::string, size_t> index_;  // key digest -> place in kernels_
 };
@@ -127,11 +131,19 @@ absl::StatusOr<std::vector<NeededKernel>> PlanKernels(std::span<const NamedCall>
                                                       std::span<const DeviceProfile> devices,
                                                       Runtime& runtime,
                                                       const PlanOptions& options) {
+  // Logs of real traffic name the same calls over and over.
+  std::vector<std::pair<const NamedCall*, int>> distinct;
+  std::map<std::string, size_t> places;
+  for (const NamedCall& call : calls) {
+    const auto [at, is_new] = places.emplace(call.call.ToString(), distinct.size());
+    if (is_new) distinct.emplace_back(&call, 0);
+    ++distinct[at->second].second;
+  }
   Planner planner(runtime, options);
   for (const DeviceProfile& device : devices) {
-    for (const NamedCall& call : calls) {
-      if (absl::Status status = planner.Add(call, device); !status.ok()) {
-        return absl::Status(status.code(), Cat(call.origin, ": ", MessageOf(status)));
+    for (const auto& [call, count] : distinct) {
+      if (absl::Status status = planner.Add(*call, count, device); !status.ok()) {
+        return absl::Status(status.code(), Cat(call->origin, ": ", MessageOf(status)));
       }
     }
   }

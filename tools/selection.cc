@@ -9,6 +9,8 @@
 
 #include "kernel_templates/recipe.h"
 #include "manifest/status.h"
+#include "tools/message.h"
+#include "tools/read_file.h"
 
 namespace tilewright {
 namespace {
@@ -52,11 +54,9 @@ std::string Architectures() {
 absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
   std::error_code error;
   if (!std::filesystem::exists(device, error)) return BuiltinDeviceProfile(device);
-  std::ifstream file(device);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) return InvalidArgument("cannot read the device profile ", device);
-  return DeviceProfile::FromJson(text.str());
+  const absl::StatusOr<std::string> text = ReadBounded(device, "device profile");
+  if (!text.ok()) return InvalidArgument(MessageOf(text.status()));
+  return DeviceProfile::FromJson(*text);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "manifest/workload_call.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
+#include "tools/read_file.h"
 
 namespace tilewright {
 namespace {
@@ -256,11 +257,8 @@ absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std
 
 absl::StatusOr<std::vector<NamedCall>> ReadShapeFile(const std::string& path,
                                                      std::span<const OpSpec* const> ops) {
-  std::ifstream file(path);
-  if (!file) return NotFound("cannot read the shape file ", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return ParseShapeFile(text.str(), path, ops);
+  TW_ASSIGN_OR_RETURN(const std::string text, ReadBounded(path, "shape file"));
+  return ParseShapeFile(text, path, ops);
 }
 
 namespace {

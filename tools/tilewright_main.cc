@@ -12,6 +12,7 @@
 #include "runtime/logging.h"
 #include "tools/cli.h"
 #include "tools/commit.h"
+#include "tools/escaped_output.h"
 
 namespace tilewright {
 namespace {
@@ -42,6 +43,17 @@ int PrintVersion(const RuntimeOptions& options) {
   return kDone;
 }
 
+// "--json=5" is misuse: CLI11 would take any value.
+void RefuseFlagValues(CLI::App& app) {
+  for (CLI::Option* option :
+       app.get_options([](CLI::Option* each) { return each->get_items_expected_max() == 0; })) {
+    option->disable_flag_override();
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    RefuseFlagValues(*command);
+  }
+}
+
 int Main(int argc, char** argv) {
   CliContext context;
   context.runtime = RuntimeOptions::FromEnvironment();
@@ -67,6 +79,7 @@ int Main(int argc, char** argv) {
   AddCalibrateCommand(app, context);
   AddCacheCommands(app, context);
   AddDoctorCommand(app, context);
+  RefuseFlagValues(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -86,6 +99,8 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   tilewright::FillStandardStreams();
+  const tilewright::EscapedOutput out(std::cout);
+  const tilewright::EscapedOutput err(std::cerr);
   try {
     return tilewright::AfterOutput(tilewright::Main(argc, argv));
   } catch (const std::exception& error) {

@@ -13,6 +13,7 @@
 #include "runtime/keys.h"
 #include "runtime/tuning.h"
 #include "tools/cli.h"
+#include "tools/escaped_output.h"
 #include "tools/interrupt.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
@@ -117,7 +118,8 @@ class TuneRun {
   // On a terminal one line that is rewritten; elsewhere only results are printed.
   void Progress(const std::string& text) const {
     if (!args_.json && IsTerminal()) {
-      std::cout << "\r\033[K" << text.substr(0, 110) << std::flush;
+      ClearLine();
+      std::cout << text.substr(0, 110) << std::flush;
     }
   }
 
@@ -156,7 +158,8 @@ class TuneRun {
   }
 
   static void Line(const std::string& text) {
-    std::cout << (IsTerminal() ? "\r\033[K" : "") << text << std::endl;
+    if (IsTerminal()) ClearLine();
+    std::cout << text << std::endl;
   }
 
   Runtime& runtime_;

@@ -13,6 +13,7 @@
 #include "tools/cli.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
+#include "tools/read_file.h"
 #include "tools/validator.h"
 
 namespace tilewright {
@@ -34,9 +35,9 @@ std::vector<OpSpec> Entries(const ValidateArgs& args, std::vector<std::string>& 
   if (args.files.empty()) return Manifest::BuiltinOps();
   std::vector<OpSpec> entries;
   for (const std::string& file : args.files) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    const absl::StatusOr<Manifest> manifest = Manifest::FromYaml(text.str(), file);
+    const absl::StatusOr<std::string> text = ReadBounded(file, "manifest");
+    const absl::StatusOr<Manifest> manifest =
+        text.ok() ? Manifest::FromYaml(*text, file) : absl::StatusOr<Manifest>(text.status());
     if (!manifest.ok()) {
       schema_errors.push_back(MessageOf(manifest.status()) + " [L0]");
       continue;

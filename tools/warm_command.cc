@@ -13,6 +13,7 @@
 #include "manifest/status.h"
 #include "runtime/kernel_store.h"
 #include "tools/cli.h"
+#include "tools/escaped_output.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/planning.h"
@@ -91,7 +92,8 @@ class Builder {
     const std::string text = Cat("[", landed_, "/", kernels_.size(), "] ", NeedName(kernel.need),
                                  " ", kernel.key.instantiation, ": ", what);
     if (IsTerminal()) {
-      std::cout << "\r\033[K" << text.substr(0, 110) << std::flush;
+      ClearLine();
+      std::cout << text.substr(0, 110) << std::flush;
     } else {
       std::cout << text << std::endl;
     }

@@ -155,6 +155,17 @@ TEST(Cache, CubinOfAnotherArchitectureIsRefused) {
   EXPECT_EQ(cache->PutKernel(row).code(), absl::StatusCode::kInvalidArgument);
   row.cubin[49] = 0x5a;  // sm_90
   EXPECT_TRUE(cache->PutKernel(row).ok());
+  row.cubin[58] = 64;  // one section header of 64 bytes, which is not there
+  row.cubin[60] = 1;
+  row.cubin[40] = 64;
+  EXPECT_EQ(cache->PutKernel(row).code(), absl::StatusCode::kInvalidArgument);
+  row.cubin.append(64, '\0');
+  EXPECT_TRUE(cache->PutKernel(row).ok());
+  row.cubin[68] = 1;    // with bytes
+  row.cubin[97] = 'x';  // more than there are
+  EXPECT_EQ(cache->PutKernel(row).code(), absl::StatusCode::kInvalidArgument);
+  row.cubin.resize(20);
+  EXPECT_EQ(cache->PutKernel(row).code(), absl::StatusCode::kInvalidArgument);
 }
 
 // Winners() serves one op, dtypes and device, in key order, across layers.

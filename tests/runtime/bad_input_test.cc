@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/runtime/runtime_fixture.h"
 
 namespace tilewright {
@@ -59,6 +61,27 @@ TEST_F(BadInputTest, OptionsOutOfRange) {
   RuntimeOptions most = Options();
   most.max_exact_calls = int64_t{1} << 20;
   EXPECT_TRUE(Runtime::Open(std::move(most)).ok());
+}
+
+// Guards: a policy that is none, and a path that would end at its NUL, are refused by name.
+TEST_F(BadInputTest, OptionsOfNoMeaning) {
+  const auto refused = [this](const std::function<void(RuntimeOptions&)>& change,
+                              const std::string& words) {
+    RuntimeOptions options = Options();
+    change(options);
+    const absl::Status status = Runtime::Open(std::move(options)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << words;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(words));
+  };
+  const std::string nul("/tmp/a\0b", 8);
+  refused([](RuntimeOptions& options) { options.tuning = static_cast<TuningPolicy>(77); },
+          "tuning: expected 0 to 2, got 77");
+  refused([](RuntimeOptions& options) { options.capture_miss = static_cast<CaptureMiss>(77); },
+          "capture_miss: expected 0 to 2, got 77");
+  refused([&](RuntimeOptions& options) { options.cache_path = nul; },
+          "cache_path: expected a path, got one with a NUL after '/tmp/a'");
+  refused([&](RuntimeOptions& options) { options.seed_caches = {nul}; }, "seed_caches");
+  refused([&](RuntimeOptions& options) { options.template_dir = nul; }, "template_dir");
 }
 
 TEST_F(BadInputTest, UnknownOperator) {

@@ -1,0 +1,101 @@
+// Guards what the CLI does with inputs without end or sense, and with a cache that takes no more.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli_process.h"
+
+namespace tilewright {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kLine[] =
+    R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
+
+// An endless file is refused by name after a bounded read.
+TEST(CliLimitsTest, EndlessInputs) {
+  const CliSandbox sandbox;
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"coverage", "--arch", "sm_90a", "--shapes", "/dev/zero"},
+        {"coverage", "--device", "/dev/zero"},
+        {"validate", "/dev/zero"}}) {
+    const CliResult result = sandbox.Run(command);
+    EXPECT_NE(result.code, 0) << command[0];
+    EXPECT_THAT(result.err + result.out, HasSubstr("/dev/zero: expected at most")) << command[0];
+  }
+}
+
+// The same call a thousand times is planned once, and counted.
+TEST(CliLimitsTest, RepeatedLines) {
+  const CliSandbox sandbox;
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += std::string(kLine) + "\n";
+  const auto coverage = [&](const std::string& text) {
+    const std::string file = sandbox.Write("shapes.jsonl", text);
+    return json::parse(
+        sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file, "--json"}).out);
+  };
+  const json many = coverage(lines);
+  const json one = coverage(std::string(kLine) + "\n");
+  ASSERT_EQ(many.size(), one.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(many[i]["key"], one[i]["key"]);
+    EXPECT_EQ(many[i]["calls"].get<int>(), 1000 * one[i]["calls"].get<int>());
+  }
+}
+
+// A call without elements needs no kernel, as explain says.
+TEST(CliLimitsTest, NoElementsNeedNothing) {
+  const CliSandbox sandbox;
+  const std::string file = sandbox.Write(
+      "empty.jsonl", R"({"op":"AddFwdOp","inputs":{"input":[0],"other":[0]},"dtype":"float32"})");
+  const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("0 kernels needed"));
+}
+
+// A value for a flag that takes none is misuse.
+TEST(CliLimitsTest, FlagsTakeNoValue) {
+  const CliSandbox sandbox;
+  const std::string file = sandbox.Write("shapes.jsonl", kLine);
+  for (const char* flag : {"--candidates=5", "--json=5"}) {
+    EXPECT_EQ(sandbox.Run({"warm", "--arch", "sm_90a", "--shapes", file, flag}).code, 2) << flag;
+  }
+}
+
+// Nothing from a file reaches the terminal as a control character.
+TEST(CliLimitsTest, ControlCharactersAreShown) {
+  const CliSandbox sandbox;
+  const std::string file = sandbox.Write(
+      "shapes.jsonl", R"({"op":"\u001b[31mRed\u009b1m","inputs":{"input":[8]},"dtype":"float32"})");
+  const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("\\x1b[31mRed\\x9b1m"));
+  EXPECT_THAT(result.err, Not(HasSubstr("\x1b")));
+}
+
+// What a full disk did not take is no success.
+TEST(CliLimitsTest, WarmOnAFullDisk) {
+  const CliSandbox sandbox;
+  const std::string folder = sandbox.Path("small");
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  if (mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64k,mode=0700") != 0) {
+    GTEST_SKIP() << "cannot mount a tmpfs here";
+  }
+  const std::string file = sandbox.Write("shapes.jsonl", kLine);
+  const CliResult result =
+      sandbox.Run({"--cache", folder + "/k.db", "warm", "--arch", "sm_90a", "--shapes", file});
+  umount(folder.c_str());
+  EXPECT_EQ(result.code, 1) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("could not be written"));
+}
+
+}  // namespace
+}  // namespace tilewright
