@@ -1,6 +1,7 @@
 // NVRTC, loaded when first needed. The only file that knows it.
 #include <dlfcn.h>
 #include <glob.h>
+#include <link.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -68,6 +69,13 @@ std::vector<std::string> Glob(const std::string& pattern) {
 std::vector<std::string> LibrariesIn(const std::string& directory) {
   std::vector<std::string> paths = Glob(directory + "/libnvrtc.so.[1-9][0-9]");
   return {paths.rbegin(), paths.rend()};
+}
+
+// Where a library lies that was opened by its name alone, since the loader's own path leads there
+// or since it is loaded already.
+std::string FileOf(void* handle, const std::string& name) {
+  link_map* map = nullptr;
+  return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : name;
 }
 
 // NVRTC opens its built-ins by name alone, and so finds them only where the loader's own path
@@ -182,8 +190,8 @@ class Nvrtc final : public Compiler {
     const auto attempt = [&](const std::string& path) -> void* {
       void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (library != nullptr) {
-        path_ = path;
-        LoadBuiltinsBeside(path);
+        path_ = path.find('/') == std::string::npos ? FileOf(library, path) : path;
+        LoadBuiltinsBeside(path_);
       } else {
         sought += Cat("\n  ", dlerror());
       }

@@ -69,7 +69,9 @@ TEST(NvrtcTest, CompilesFromHeadersInMemory) {
   EXPECT_GT(kernel->compile_ms, 0);
 }
 
-// Guards the ledger and the cache: one source gives one code, in every instance and thread.
+// Guards the ledger and the cache: one source gives one code, in every instance and thread. Where
+// the loader does not know the toolkit, also that an instance finds the built-ins beside a library
+// that another one has just loaded.
 TEST(NvrtcTest, SameSourceGivesTheSameDigest) {
   auto compiler = NvrtcCompiler();
   std::vector<std::string> digests(3);
