@@ -67,6 +67,7 @@ absl::Status CheckCachePath(const std::string& path, CacheAccess access) {
     const bool exists = std::filesystem::exists(path, error);
     if (error) return FailedPrecondition("no cache at ", path, ": ", error.message());
     if (!exists) return FailedPrecondition("no cache at ", path, " (tilewright warm makes one)");
+    if (IsEmptyFile(path)) return FailedPrecondition("no cache at ", path, ": the file is empty");
   }
   return absl::OkStatus();
 }
@@ -84,6 +85,14 @@ absl::Status CheckCacheMode(Cache& cache, const std::string& path, CacheAccess a
 }
 
 }  // namespace
+
+bool IsEmptyFile(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > 0 || error) return false;
+  const auto wal_bytes = fs::file_size(path + "-wal", error);
+  return error || wal_bytes == 0;
+}
 
 CLI::Validator IntegerBetween(uint64_t low, uint64_t high) {
   return Between<uint64_t>(low, high, "INT");
@@ -147,6 +156,11 @@ absl::Status WriteOutputFile(const std::string& path, std::string_view text) {
   const std::string why = error ? error.message() : std::string(std::strerror(errno));
   std::filesystem::remove(temporary, error);
   return FailedPrecondition("cannot write ", path, ": ", why);
+}
+
+int CodeOfStored(Cache& cache, int code) {
+  const absl::Status stored = cache.Persisted();
+  return stored.ok() ? code : Fail(stored);
 }
 
 bool IsTerminal() { return isatty(STDOUT_FILENO) == 1; }

@@ -33,10 +33,18 @@ struct CliContext {
   std::function<int()> run;  // set by the command that was chosen; returns an exit code
 };
 
+// True for a file without bytes, of which opening it would make a cache. Beside a WAL that holds
+// some it is a damaged cache.
+bool IsEmptyFile(const std::string& path);
+
 // Prints "tilewright: message" to standard error. InvalidArgument and NotFound are misuse, anything
 // else is a finding.
 int Fail(const absl::Status& status);
 int Misuse(std::string_view message);
+
+// `code`, or kFindings and why on standard error, where not all that was put is in the cache's
+// file.
+int CodeOfStored(Cache& cache, int code);
 
 // What every command's help ends with.
 inline constexpr char kSharedHelp[] =

@@ -96,7 +96,8 @@ absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const Explain
   RuntimeOptions options = context.runtime;
   // A cache that is not there is not made.
   std::error_code error;
-  if (!std::filesystem::exists(options.cache_path, error) && !error) options.cache_path.clear();
+  const bool exists = std::filesystem::exists(options.cache_path, error) || error;
+  if (!exists || IsEmptyFile(options.cache_path)) options.cache_path.clear();
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(options));
   const OpSpec* op = runtime->Spec(args.op);
   if (op == nullptr) return NotFound("no operator '", args.op, "' (see tilewright ops)");

@@ -94,7 +94,7 @@ class TuneRun {
     }
     if (interrupted_) std::cerr << "interrupted; what was measured is kept\n";
     if (args_.json) std::cout << results_.dump(2, ' ', false, kReplaceBadText) << "\n";
-    return failed_ || interrupted_ ? kFindings : kDone;
+    return CodeOfStored(runtime_.cache(), failed_ || interrupted_ ? kFindings : kDone);
   }
 
  private:

@@ -77,6 +77,32 @@ TEST(CliCacheTest, NoCacheIsOneCode) {
   }
 }
 
+// A file of no bytes is somebody's, and no cache: it is said, and left as it was.
+TEST(CliCacheTest, EmptyFilesAreLeftAlone) {
+  const CliSandbox sandbox;
+  const std::string empty = sandbox.Write("empty.db", "");
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"cache", "stats"},
+                                             {"cache", "check"},
+                                             {"cache", "gc", "--max-bytes", "1MiB"},
+                                             {"cache", "export", sandbox.Path("out.db")},
+                                             {"inspect"}}) {
+    std::vector<std::string> arguments = {"--cache", empty};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const CliResult result = sandbox.Run(arguments);
+    EXPECT_EQ(result.code, 1) << command.back() << result.out;
+    EXPECT_THAT(result.err, HasSubstr("empty.db: the file is empty")) << command.back();
+  }
+  const CliResult explained =
+      sandbox.Run({"--cache", empty, "explain", "AlibiFwdOp", "--param", "seq_len=64", "--param",
+                   "num_heads=8", "--dtype", "float32", "--arch", "sm_90a"});
+  EXPECT_EQ(explained.code, 0) << explained.err;
+  EXPECT_EQ(std::filesystem::file_size(empty), 0u);
+  for (const char* name : {"empty.db.lock", "empty.db-wal", "out.db"}) {
+    EXPECT_FALSE(std::filesystem::exists(sandbox.Path(name))) << name;
+  }
+}
+
 // A damaged row is a finding of export, which lacks it, and of check, which says what became of it.
 TEST(CliCacheTest, DamagedRowsAreFindings) {
   const CliSandbox sandbox;

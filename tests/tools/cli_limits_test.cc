@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cache/cache.h"
 #include "tests/tools/cli_process.h"
+#include "tools/cli.h"
 
 namespace tilewright {
 namespace {
@@ -95,6 +97,25 @@ TEST(CliLimitsTest, WarmOnAFullDisk) {
   umount(folder.c_str());
   EXPECT_EQ(result.code, 1) << result.out;
   EXPECT_THAT(result.err, HasSubstr("could not be written"));
+}
+
+// What a command measured and the cache's file did not take is said, and is no success.
+TEST(CliLimitsTest, WhatIsNotStoredIsAFinding) {
+  const CliSandbox sandbox;
+  CacheOptions options;
+  options.path = sandbox.Path("k.db");
+  TrialRow row;
+  row.problem_key = "problem";
+  row.config_json = "{}";
+  const auto cache = Cache::Open(options).value();
+  ASSERT_TRUE(cache->PutTrials({row}).ok());
+  EXPECT_EQ(CodeOfStored(*cache, kDone), kDone);
+  EXPECT_EQ(CodeOfStored(*cache, kFindings), kFindings);
+  row.config_json = "no JSON";
+  ASSERT_FALSE(cache->PutTrials({row}).ok());
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(CodeOfStored(*cache, kDone), kFindings);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("k.db could not be written"));
 }
 
 }  // namespace
