@@ -40,7 +40,7 @@ class ForeignFile {
     auto opened = OpenReadOnlyStore(path_, kForeignTimeout);
     if (opened.ok()) {
       store_ = *std::move(opened);
-      auto verdict = store_->db().QueryText("PRAGMA quick_check(1)");
+      auto verdict = store_->db().Verdict("PRAGMA quick_check(1)");
       if (verdict.ok() && *verdict == "ok") return store_.get();
     } else if (!absl::IsDataLoss(opened.status())) {
       return opened.status();
@@ -131,7 +131,7 @@ CheckReport CacheImpl::Check() {
     for (const std::string& row : store.PeekDamage()) {
       report.problems.push_back(row + ": the checksum does not match");
     }
-    auto verdict = store.db().QueryText("PRAGMA integrity_check(1)");
+    auto verdict = store.db().Verdict("PRAGMA integrity_check(1)");
     std::string text = verdict.ok() ? *verdict : std::string(verdict.status().message());
     if (text != "ok") {
       report.problems.push_back(Cat("file: ", text));

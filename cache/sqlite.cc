@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <limits>
 
 #include "cache/place.h"
 #include "cache/rows.h"
@@ -186,6 +187,36 @@ absl::StatusOr<std::string> Connection::QueryText(std::string_view sql) {
   TW_ASSIGN_OR_RETURN(bool row, query.Step());
   return row ? std::string(query.Text(0)) : std::string();
 }
+
+namespace {
+
+// Lifts the bound on the length of values while it lives.
+class AnyLength {
+ public:
+  explicit AnyLength(sqlite3* db)
+      : db_(db), before_(sqlite3_limit(db, SQLITE_LIMIT_LENGTH, std::numeric_limits<int>::max())) {}
+  ~AnyLength() { sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, before_); }
+  AnyLength(const AnyLength&) = delete;
+  AnyLength& operator=(const AnyLength&) = delete;
+
+ private:
+  sqlite3* db_;
+  int before_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> Connection::Verdict(std::string_view pragma) {
+  const AnyLength any_length(db_.get());
+  return QueryText(pragma);
+}
+
+absl::Status Connection::ExecOfAnyLength(const std::string& sql) {
+  const AnyLength any_length(db_.get());
+  return Exec(sql);
+}
+
+int64_t Connection::ChangedRows() const { return sqlite3_changes64(db_.get()); }
 
 bool Connection::IsReadOnly() const { return sqlite3_db_readonly(db_.get(), "main") == 1; }
 

@@ -82,6 +82,11 @@ class Connection {
   absl::StatusOr<Statement> Prepare(std::string_view sql);
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
+  // The same, reading values of any length.
+  absl::StatusOr<std::string> Verdict(std::string_view pragma);
+  absl::Status ExecOfAnyLength(const std::string& sql);
+  // Rows that the last INSERT, UPDATE or DELETE changed, those of its triggers apart.
+  int64_t ChangedRows() const;
   bool IsReadOnly() const;  // also where the file, opened to be written, cannot be
   void SetBusyTimeout(std::chrono::milliseconds timeout);
   // Close() then neither checkpoints nor unlinks the WAL by its name.

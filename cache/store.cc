@@ -20,23 +20,31 @@ constexpr std::string_view kSelectKernel =
 constexpr std::string_view kSelectKernelHead =
     "SELECT k.*, b.sum, length(b.bytes), k.rowid FROM kernels k "
     "LEFT JOIN kernel_bytes b ON b.key = k.key WHERE k.key = ?";
-constexpr std::string_view kAllKernels =
+constexpr std::string_view kKernelAt =
     "SELECT k.*, b.sum, length(b.bytes), k.rowid, "
     "CASE WHEN length(b.bytes) <= 67108864 THEN b.bytes END FROM kernels k "
-    "LEFT JOIN kernel_bytes b ON b.key = k.key ORDER BY k.key";
-constexpr std::string_view kAllKernelHeads =
+    "LEFT JOIN kernel_bytes b ON b.key = k.key WHERE k.rowid = ?";
+constexpr std::string_view kKernelHeadAt =
     "SELECT k.*, b.sum, length(b.bytes), k.rowid FROM kernels k "
-    "LEFT JOIN kernel_bytes b ON b.key = k.key ORDER BY k.key";
+    "LEFT JOIN kernel_bytes b ON b.key = k.key WHERE k.rowid = ?";
+constexpr std::string_view kWinnerAt = "SELECT *, rowid FROM winners WHERE rowid = ?";
+constexpr std::string_view kTrialAt = "SELECT *, rowid FROM trials WHERE rowid = ?";
+constexpr std::string_view kAllKernels = "SELECT rowid FROM kernels ORDER BY key";
+constexpr std::string_view kKernelKey = "SELECT key FROM kernels WHERE rowid = ?";
+constexpr std::string_view kWinnerKey = "SELECT key FROM winners WHERE rowid = ?";
+constexpr std::string_view kTrialKey = "SELECT problem_key FROM trials WHERE rowid = ?";
+constexpr std::string_view kKernelRowid = "SELECT rowid FROM kernels WHERE key = ?";
+constexpr std::string_view kWinnerRowid = "SELECT rowid FROM winners WHERE key = ?";
 constexpr std::string_view kHasKernel =
     "SELECT 1 FROM kernels WHERE key = ?1 AND EXISTS(SELECT 1 FROM kernel_bytes WHERE key = ?1)";
 constexpr std::string_view kSelectWinner = "SELECT *, rowid FROM winners WHERE key = ?";
-constexpr std::string_view kAllWinners = "SELECT *, rowid FROM winners ORDER BY key";
+constexpr std::string_view kAllWinners = "SELECT rowid FROM winners ORDER BY key";
 constexpr std::string_view kOpWinners =
-    "SELECT *, rowid FROM winners WHERE op = ? AND dtypes = ? AND device = ? ORDER BY key";
+    "SELECT rowid FROM winners WHERE op = ? AND dtypes = ? AND device = ? ORDER BY key";
 constexpr std::string_view kProblemTrials =
-    "SELECT *, rowid FROM trials WHERE problem_key = ? ORDER BY config, closure";
+    "SELECT rowid FROM trials WHERE problem_key = ? ORDER BY config, closure";
 constexpr std::string_view kAllTrials =
-    "SELECT *, rowid FROM trials ORDER BY problem_key, config, closure";
+    "SELECT rowid FROM trials ORDER BY problem_key, config, closure";
 constexpr std::string_view kSelectTrial =
     "SELECT *, rowid FROM trials WHERE problem_key = ? AND config = ? AND closure = ?";
 constexpr std::string_view kInsertKernel =
@@ -82,10 +90,18 @@ int64_t RowidOf(const Statement& select) { return select.Int(select.columns() - 
 
 std::string_view TableOf(const WinnerRow&) { return "winners"; }
 std::string_view TableOf(const TrialRow&) { return "trials"; }
+std::string_view RowAt(const WinnerRow&) { return kWinnerAt; }
+std::string_view RowAt(const TrialRow&) { return kTrialAt; }
 std::string_view KeyOf(const WinnerRow& row) { return row.key; }
 std::string_view KeyOf(const TrialRow& row) { return row.problem_key; }
 int64_t TimeOf(const WinnerRow& row) { return row.tuned_unix; }
 int64_t TimeOf(const TrialRow& row) { return row.measured_unix; }
+
+// A row with a value beyond all bounds is none.
+absl::StatusOr<bool> StepWithinBounds(Statement& select) {
+  absl::StatusOr<bool> found = select.Step();
+  return absl::IsInvalidArgument(found.status()) ? false : found;
+}
 
 // Whether `row` takes the place of `old`, for winners and trials.
 template <class Row>
@@ -144,13 +160,61 @@ absl::Status Store::Sweep() {
   if (rows.empty() || !writable_) return absl::OkStatus();
   absl::Status swept = Write([&]() -> absl::Status {
     for (const DamagedRow& row : rows) {
-      TW_RETURN_IF_ERROR(db_.Exec(Cat("DELETE FROM ", row.table, " WHERE rowid = ", row.rowid)));
+      TW_RETURN_IF_ERROR(
+          db_.ExecOfAnyLength(Cat("DELETE FROM ", row.table, " WHERE rowid = ", row.rowid)));
       if (row.table == "kernels") TW_RETURN_IF_ERROR(Run(kDeleteBytes, row.key));
     }
     return absl::OkStatus();
   });
   // Rows that cannot be deleted now are not served either; only a damaged file is news.
   return absl::IsDataLoss(swept) ? swept : absl::OkStatus();
+}
+
+void Store::NoteUnreadable(std::string_view table, int64_t rowid) {
+  std::string name = Cat("number ", rowid);
+  auto select = Prepared(table == "kernels"   ? kKernelKey
+                         : table == "winners" ? kWinnerKey
+                                              : kTrialKey);
+  if (select.ok()) {
+    ResetGuard reset(**select);
+    (*select)->Bind(1, rowid);
+    if ((*select)->Step().value_or(false)) name = (*select)->Text(0);
+  }
+  damaged_rows_.push_back({table, std::move(name), rowid});
+}
+
+absl::Status Store::NoteUnreadable(std::string_view table, std::string_view key) {
+  TW_ASSIGN_OR_RETURN(Statement * select,
+                      Prepared(table == "kernels" ? kKernelRowid : kWinnerRowid));
+  ResetGuard reset(*select);
+  select->Bind(1, key);
+  TW_ASSIGN_OR_RETURN(const bool found, select->Step());
+  if (found) damaged_rows_.push_back({table, std::string(key), select->Int(0)});
+  return absl::OkStatus();
+}
+
+absl::Status Store::ForEach(std::string_view table, Statement& rowids, std::string_view row,
+                            const std::function<absl::Status(const Statement&)>& read) {
+  // Both read one snapshot: the first is not reset before the end.
+  ResetGuard reset_rowids(rowids);
+  TW_ASSIGN_OR_RETURN(Statement * select, Prepared(row));
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const bool found, rowids.Step());
+    if (!found) return absl::OkStatus();
+    ResetGuard reset(*select);
+    select->Bind(1, rowids.Int(0));
+    const absl::StatusOr<bool> there = select->Step();
+    if (absl::IsInvalidArgument(there.status())) {
+      NoteUnreadable(table, rowids.Int(0));
+      continue;
+    }
+    TW_RETURN_IF_ERROR(there.status());
+    if (!*there) {
+      return absl::DataLossError(
+          Cat("kernel cache: reading: an index names row ", rowids.Int(0), " of ", table));
+    }
+    TW_RETURN_IF_ERROR(read(*select));
+  }
 }
 
 std::vector<std::string> Store::TakeDamage() { return std::exchange(damage_, {}); }
@@ -160,11 +224,16 @@ absl::StatusOr<std::optional<KernelRow>> Store::FindKernel(std::string_view key)
     TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kSelectKernel));
     ResetGuard reset(*select);
     select->Bind(1, key);
-    TW_ASSIGN_OR_RETURN(bool found, select->Step());
-    if (!found) return std::nullopt;
-    KernelAt at = ReadKernel(*select, true);
-    if (at.intact && at.row.key == key) return std::move(at.row);
-    damaged_rows_.push_back({"kernels", std::string(key), at.rowid});
+    const absl::StatusOr<bool> found = select->Step();
+    if (absl::IsInvalidArgument(found.status())) {
+      TW_RETURN_IF_ERROR(NoteUnreadable("kernels", key));
+    } else {
+      TW_RETURN_IF_ERROR(found.status());
+      if (!*found) return std::nullopt;
+      KernelAt at = ReadKernel(*select, true);
+      if (at.intact && at.row.key == key) return std::move(at.row);
+      damaged_rows_.push_back({"kernels", std::string(key), at.rowid});
+    }
   }
   TW_RETURN_IF_ERROR(Sweep());
   return std::nullopt;
@@ -183,11 +252,16 @@ absl::StatusOr<std::optional<Row>> Store::FindOne(std::string_view sql, std::str
     TW_ASSIGN_OR_RETURN(Statement * select, Prepared(sql));
     ResetGuard reset(*select);
     select->Bind(1, key);
-    TW_ASSIGN_OR_RETURN(bool found, select->Step());
-    if (!found) return std::nullopt;
+    const absl::StatusOr<bool> found = select->Step();
     Row row;
-    if (ReadIntact(*select, row) && KeyOf(row) == key) return row;
-    damaged_rows_.push_back({TableOf(row), std::string(key), RowidOf(*select)});
+    if (absl::IsInvalidArgument(found.status())) {
+      TW_RETURN_IF_ERROR(NoteUnreadable(TableOf(row), key));
+    } else {
+      TW_RETURN_IF_ERROR(found.status());
+      if (!*found) return std::nullopt;
+      if (ReadIntact(*select, row) && KeyOf(row) == key) return row;
+      damaged_rows_.push_back({TableOf(row), std::string(key), RowidOf(*select)});
+    }
   }
   TW_RETURN_IF_ERROR(Sweep());
   return std::nullopt;
@@ -198,20 +272,14 @@ absl::StatusOr<std::optional<WinnerRow>> Store::FindWinner(std::string_view key)
 }
 
 template <class Row>
-absl::Status Store::ReadAll(Statement& select, const std::function<absl::Status(Row)>& visit) {
-  {
-    ResetGuard reset(select);
-    while (true) {
-      TW_ASSIGN_OR_RETURN(bool found, select.Step());
-      if (!found) break;
-      Row row;
-      if (ReadIntact(select, row)) {
-        TW_RETURN_IF_ERROR(visit(std::move(row)));
-      } else {
-        damaged_rows_.push_back({TableOf(row), std::string(KeyOf(row)), RowidOf(select)});
-      }
-    }
-  }
+absl::Status Store::ReadAll(Statement& rowids, const std::function<absl::Status(Row)>& visit) {
+  const auto read = [&](const Statement& select) -> absl::Status {
+    Row row;
+    if (ReadIntact(select, row)) return visit(std::move(row));
+    damaged_rows_.push_back({TableOf(row), std::string(KeyOf(row)), RowidOf(select)});
+    return absl::OkStatus();
+  };
+  TW_RETURN_IF_ERROR(ForEach(TableOf(Row()), rowids, RowAt(Row()), read));
   return Sweep();
 }
 
@@ -241,20 +309,14 @@ absl::StatusOr<std::vector<TrialRow>> Store::Trials(std::string_view problem_key
 }
 
 absl::Status Store::VisitKernels(bool with_bytes, const KernelVisitor& visit) {
-  TW_ASSIGN_OR_RETURN(Statement * select, Prepared(with_bytes ? kAllKernels : kAllKernelHeads));
-  {
-    ResetGuard reset(*select);
-    while (true) {
-      TW_ASSIGN_OR_RETURN(bool found, select->Step());
-      if (!found) break;
-      KernelAt at = ReadKernel(*select, with_bytes);
-      if (at.intact) {
-        TW_RETURN_IF_ERROR(visit(std::move(at.row), at.bytes_sum));
-      } else {
-        damaged_rows_.push_back({"kernels", at.row.key, at.rowid});
-      }
-    }
-  }
+  TW_ASSIGN_OR_RETURN(Statement * rowids, Prepared(kAllKernels));
+  const auto read = [&](const Statement& select) -> absl::Status {
+    KernelAt at = ReadKernel(select, with_bytes);
+    if (at.intact) return visit(std::move(at.row), at.bytes_sum);
+    damaged_rows_.push_back({"kernels", at.row.key, at.rowid});
+    return absl::OkStatus();
+  };
+  TW_RETURN_IF_ERROR(ForEach("kernels", *rowids, with_bytes ? kKernelAt : kKernelHeadAt, read));
   return Sweep();
 }
 
@@ -280,6 +342,12 @@ absl::Status Store::Insert(std::string_view sql, const Row& row, std::string_vie
   return insert->Run();
 }
 
+absl::Status Store::CheckTaken(std::string_view table) {
+  if (db_.ChangedRows() > 0) return absl::OkStatus();
+  return InvalidArgument("kernel cache: writing: expected a row more in ", table,
+                         ", got none: a trigger ignores it");
+}
+
 absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict) {
   KernelRow merged = row;
   std::string bytes_sum = BytesSum(row.key, row.cubin);
@@ -288,7 +356,7 @@ absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict
     TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kSelectKernelHead));
     ResetGuard reset(*select);
     select->Bind(1, std::string_view(row.key));
-    TW_ASSIGN_OR_RETURN(bool found, select->Step());
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
     KernelAt old;
     if (found) old = ReadKernel(*select, false);
     if (old.intact) {
@@ -302,12 +370,14 @@ absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict
     }
   }
   TW_RETURN_IF_ERROR(Insert(kInsertKernel, merged, RowSum(merged, bytes_sum)));
+  TW_RETURN_IF_ERROR(CheckTaken("kernels"));
   if (outcome == Outcome::kKept) return outcome;
   TW_ASSIGN_OR_RETURN(Statement * insert, Prepared(kInsertBytes));
   insert->Bind(1, std::string_view(row.key));
   insert->Bind(2, std::string_view(bytes_sum));
   insert->BindBlob(3, row.cubin);
   TW_RETURN_IF_ERROR(insert->Run());
+  TW_RETURN_IF_ERROR(CheckTaken("kernel_bytes"));
   return outcome;
 }
 
@@ -317,7 +387,7 @@ absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict
     TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kSelectWinner));
     ResetGuard reset(*select);
     select->Bind(1, std::string_view(row.key));
-    TW_ASSIGN_OR_RETURN(bool found, select->Step());
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
     WinnerRow old;
     if (found && ReadIntact(*select, old)) {
       if (!Supersedes(row, old, conflict)) return Outcome::kKept;
@@ -325,6 +395,7 @@ absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict
     }
   }
   TW_RETURN_IF_ERROR(Insert(kInsertWinner, row, RowSum(row)));
+  TW_RETURN_IF_ERROR(CheckTaken("winners"));
   return outcome;
 }
 
@@ -336,7 +407,7 @@ absl::StatusOr<Outcome> Store::PutTrial(const TrialRow& row, Conflict conflict) 
     select->Bind(1, std::string_view(row.problem_key));
     select->Bind(2, std::string_view(row.config_json));
     select->Bind(3, std::string_view(row.closure_digest));
-    TW_ASSIGN_OR_RETURN(bool found, select->Step());
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
     TrialRow old;
     if (found && ReadIntact(*select, old)) {
       if (!Supersedes(row, old, conflict)) return Outcome::kKept;
@@ -344,6 +415,7 @@ absl::StatusOr<Outcome> Store::PutTrial(const TrialRow& row, Conflict conflict) 
     }
   }
   TW_RETURN_IF_ERROR(Insert(kInsertTrial, row, RowSum(row)));
+  TW_RETURN_IF_ERROR(CheckTaken("trials"));
   return outcome;
 }
 
@@ -358,7 +430,7 @@ absl::Status Store::SetLastUsed(std::string_view key, int64_t now_unix) {
     TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kSelectKernelHead));
     ResetGuard reset(*select);
     select->Bind(1, key);
-    TW_ASSIGN_OR_RETURN(bool found, select->Step());
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
     if (!found) return absl::OkStatus();
     at = ReadKernel(*select, false);
   }

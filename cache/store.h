@@ -75,8 +75,16 @@ class Store {
   absl::Status Sweep();
   template <class Row>
   absl::StatusOr<std::optional<Row>> FindOne(std::string_view sql, std::string_view key);
+  // Steps through `rowids`, and calls `read` at each one's row. A row with a value beyond all
+  // bounds is a damaged one.
+  absl::Status ForEach(std::string_view table, Statement& rowids, std::string_view row,
+                       const std::function<absl::Status(const Statement&)>& read);
+  void NoteUnreadable(std::string_view table, int64_t rowid);
+  absl::Status NoteUnreadable(std::string_view table, std::string_view key);
   template <class Row>
-  absl::Status ReadAll(Statement& select, const std::function<absl::Status(Row)>& visit);
+  absl::Status ReadAll(Statement& rowids, const std::function<absl::Status(Row)>& visit);
+  // InvalidArgument where the last insert changed nothing: a trigger of the file ignored it.
+  absl::Status CheckTaken(std::string_view table);
   template <class Row>
   absl::Status Insert(std::string_view sql, const Row& row, std::string_view sum);
 

@@ -80,6 +80,24 @@ TEST(Unwritten, RefusedPutIsSaid) {
   EXPECT_EQ(OpenCache("")->Persisted(), absl::OkStatus());
 }
 
+// Guards: a row that a trigger of the file ignores without an error is not taken for stored.
+TEST(Unwritten, IgnoredPutIsSaid) {
+  for (const std::string table : {"kernels", "kernel_bytes", "winners", "trials"}) {
+    TempFolder folder;
+    OpenCache(folder.File("k.db")).reset();
+    Shell(folder.File("k.db"),
+          "create trigger silent before insert on " + table + " begin select raise(ignore); end");
+    LogLines log;
+    auto cache = OpenCache(folder.File("k.db"), &log);
+    EXPECT_EQ(cache->PutKernel(TestKernel(0)).ok(), !table.starts_with("kernel")) << table;
+    EXPECT_EQ(cache->PutWinner(TestWinner(0)).ok(), table != "winners") << table;
+    EXPECT_EQ(cache->PutTrials({TestTrial(0)}).ok(), table != "trials") << table;
+    EXPECT_EQ(log.Count("in " + table + ", got none"), 1u) << table;
+    EXPECT_THAT(Cat(cache->Persisted().message()), HasSubstr("a trigger ignores it")) << table;
+    EXPECT_EQ(cache->FindKernel(TestKernel(0).key).has_value(), !table.starts_with("kernel"));
+  }
+}
+
 // Guards: rows of a damaged file that are gone are reported with those that are there.
 TEST(Unwritten, MergeOfADamagedFileSaysSo) {
   TempFolder folder;
@@ -116,6 +134,55 @@ TEST(Unwritten, OversizedBlobIsOneDamagedRow) {
   EXPECT_THAT(cache->Check().problems, ElementsAre(HasSubstr("kernel-7")));
   ASSERT_TRUE(cache->Export(folder.File("out.db")).ok());
   EXPECT_EQ(OpenCache(folder.File("out.db"))->Stats().kernels, kKernels - 1);
+}
+
+// Guards: so is a text beyond all bounds, in any table.
+TEST(Unwritten, OversizedTextIsOneDamagedRow) {
+  const std::string text = " = printf('%.*c', 70000000, 'x')";
+  for (const auto& [change, key] : std::vector<std::pair<std::string, std::string>>{
+           {"update kernels set instantiation" + text + " where key = 'kernel-7'", "kernel-7"},
+           {"update winners set device" + text + " where key = 'problem-3'", "problem-3"},
+           {"update trials set error" + text + " where rowid = 5", "trials row"}}) {
+    TempFolder folder;
+    MakeFile(folder.File("k.db"));
+    Shell(folder.File("k.db"), change);
+    auto into = OpenCache("");
+    const auto report = into->Merge(folder.File("k.db"));
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->kernels_added + report->winners_added + report->trials_added,
+              kKernels + kWinners + kTrials - 1);
+    EXPECT_THAT(report->rejected, ElementsAre(HasSubstr(key)));
+    const auto diff = into->Diff(folder.File("k.db"));
+    ASSERT_TRUE(diff.ok()) << diff.status();
+    EXPECT_THAT(diff->differing, ElementsAre(HasSubstr(key)));
+    auto cache = OpenCache(folder.File("k.db"));
+    ASSERT_TRUE(cache->Export(folder.File("out.db")).ok());
+    const CacheStats stats = OpenCache(folder.File("out.db"))->Stats();
+    EXPECT_EQ(stats.kernels + stats.winners + stats.trials, kKernels + kWinners + kTrials - 1);
+    EXPECT_TRUE(OpenCache(folder.File("k.db"))->Check().problems.empty()) << "it was deleted";
+  }
+}
+
+// Guards: a lookup of a row with such a text is a miss, and the next store takes its place.
+TEST(Unwritten, OversizedTextIsReplaced) {
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  const auto widen = [&](const std::string& table, const std::string& column) {
+    Shell(folder.File("k.db"),
+          "update " + table + " set " + column + " = printf('%.*c', 70000000, 'x') where key = '" +
+              (table == "kernels" ? TestKernel(7).key : TestWinner(3).key) + "'");
+  };
+  widen("kernels", "log");
+  widen("winners", "version");
+  auto cache = OpenCache(folder.File("k.db"));
+  EXPECT_FALSE(cache->FindKernel(TestKernel(7).key).has_value());
+  EXPECT_FALSE(cache->FindWinner(TestWinner(3).key).has_value());
+  EXPECT_TRUE(cache->PutKernel(TestKernel(7)).ok());
+  EXPECT_TRUE(cache->PutWinner(TestWinner(3)).ok());
+  const Served served = ReadAll(*cache);
+  EXPECT_EQ(served.kernels, kKernels);
+  EXPECT_EQ(served.winners, kWinners);
+  EXPECT_EQ(cache->Persisted(), absl::OkStatus());
 }
 
 // Guards: a comparison reads the bytes, not only their stored checksums.
