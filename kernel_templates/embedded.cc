@@ -57,15 +57,20 @@ absl::Status TemplateSet::OverrideFrom(const std::string& directory) {
   std::error_code error;
   fs::recursive_directory_iterator entries(directory, error);
   if (error) return NotFound("template directory ", directory, ": ", error.message());
+  bool found = false;
   for (const fs::recursive_directory_iterator end; entries != end; entries.increment(error)) {
     if (error) return Internal("template directory ", directory, ": ", error.message());
     if (entries->path().extension() != ".cuh" || !entries->is_regular_file(error)) continue;
     std::ifstream file(entries->path(), std::ios::binary);
     if (!file) return NotFound("cannot read template ", entries->path().string());
+    found = true;
     Add(entries->path().lexically_relative(directory).generic_string(),
         std::string(std::istreambuf_iterator<char>(file), {}));
   }
   if (error) return Internal("template directory ", directory, ": ", error.message());
+  if (!found) {
+    return NotFound("template directory ", directory, ": expected .cuh files below it, got none");
+  }
   return absl::OkStatus();
 }
 

@@ -26,7 +26,7 @@ EmbeddedFiles BuiltinTemplates();
 class TemplateSet {
  public:
   static TemplateSet Builtin();
-  // Files under `directory` replace or add to those already here.
+  // Files under `directory` replace or add to those already here; NotFound where there are none.
   absl::Status OverrideFrom(const std::string& directory);
   void Add(std::string path, std::string text);
 

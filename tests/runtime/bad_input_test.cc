@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "tests/runtime/runtime_fixture.h"
@@ -82,6 +85,22 @@ TEST_F(BadInputTest, OptionsOfNoMeaning) {
           "cache_path: expected a path, got one with a NUL after '/tmp/a'");
   refused([&](RuntimeOptions& options) { options.seed_caches = {nul}; }, "seed_caches");
   refused([&](RuntimeOptions& options) { options.template_dir = nul; }, "template_dir");
+}
+
+// Guards: a folder without templates overrides nothing, so it is a mistake.
+TEST_F(BadInputTest, TemplateFolderWithoutTemplates) {
+  char folder[] = "/tmp/tilewright-templates-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const auto open = [&] {
+    RuntimeOptions options = Options();
+    options.template_dir = folder;
+    return Runtime::Open(std::move(options)).status();
+  };
+  EXPECT_EQ(open().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(open().message()), HasSubstr(std::string(folder) + ": expected .cuh"));
+  std::ofstream(std::string(folder) + "/own.cuh") << "// one\n";
+  EXPECT_EQ(open(), absl::OkStatus());
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(BadInputTest, UnknownOperator) {
