@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "manifest/status.h"
 #include "runtime/runtime.h"
 
 namespace tilewright {
@@ -13,8 +14,15 @@ std::string Get(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool IsOn(std::string_view value) {
-  return !value.empty() && value != "0" && value != "false" && value != "off";
+absl::StatusOr<bool> IsOn(const char* name) {
+  const std::string value = Get(name);
+  for (const char* on : {"1", "true", "on"}) {
+    if (value == on) return true;
+  }
+  for (const char* off : {"", "0", "false", "off"}) {
+    if (value == off) return false;
+  }
+  return InvalidArgument(name, ": expected 0, 1, true, false, on or off, got '", value, "'");
 }
 
 void AddWheelDirs(const std::string& root, std::vector<std::string>& dirs) {
@@ -40,7 +48,9 @@ RuntimeOptions RuntimeOptions::FromEnvironment() {
   RuntimeOptions options;
   options.cache_path = Get("TILEWRIGHT_CACHE");
   if (options.cache_path.empty()) options.cache_path = DefaultCachePath();
-  options.strict = IsOn(Get("TILEWRIGHT_STRICT"));
+  const absl::StatusOr<bool> strict = IsOn("TILEWRIGHT_STRICT");
+  options.environment = strict.status();
+  options.strict = strict.value_or(false);
   options.nvrtc_path = Get("TILEWRIGHT_NVRTC");
   options.template_dir = Get("TILEWRIGHT_TEMPLATES");
   options.worker_path = Get("TILEWRIGHT_WORKER");

@@ -227,6 +227,7 @@ class RuntimeImpl final : public Runtime {
 };
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
+  TW_RETURN_IF_ERROR(options.environment);
   TW_RETURN_IF_ERROR(CheckNumbers(options));
   TW_RETURN_IF_ERROR(CheckPaths(options));
   if (options.logger == nullptr) options.logger = StandardErrorLogger();

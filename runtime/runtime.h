@@ -64,6 +64,9 @@ struct RuntimeOptions {
   std::shared_ptr<Driver> driver;
   std::shared_ptr<Compiler> compiler;
 
+  // Of FromEnvironment(): why a variable has no meaning. Open() returns it.
+  absl::Status environment;
+
   // Reads TILEWRIGHT_CACHE, TILEWRIGHT_STRICT, TILEWRIGHT_NVRTC, TILEWRIGHT_TEMPLATES,
   // TILEWRIGHT_WORKER, TILEWRIGHT_FAILED_SOURCES, the XDG paths, and where CUDA and Python say that
   // they are; the only place that reads the environment.

@@ -68,5 +68,31 @@ TEST_F(EnvironmentTest, HomeThatCannotBeMade) {
   EXPECT_EQ(ServeInChild("/proc/nowhere/cache", "memory"), 0);
 }
 
+// Guards: strict mode is not switched on, nor off, by a word of no meaning.
+TEST_F(EnvironmentTest, StrictHasSixValues) {
+  const auto read = [](const char* value) {
+    setenv("TILEWRIGHT_STRICT", value, 1);
+    RuntimeOptions options = RuntimeOptions::FromEnvironment();
+    unsetenv("TILEWRIGHT_STRICT");
+    options.cache_path.clear();
+    return options;
+  };
+  for (const char* on : {"1", "true", "on"}) {
+    EXPECT_TRUE(read(on).strict) << on;
+    EXPECT_EQ(Runtime::Open(read(on)).status(), absl::OkStatus()) << on;
+  }
+  for (const char* off : {"", "0", "false", "off"}) {
+    EXPECT_FALSE(read(off).strict) << off;
+    EXPECT_EQ(Runtime::Open(read(off)).status(), absl::OkStatus()) << off;
+  }
+  for (const char* bad : {"no", "TRUE", "2", " 1"}) {
+    const absl::Status status = Runtime::Open(read(bad)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_EQ(status.message(), std::string("TILEWRIGHT_STRICT: expected 0, 1, true, false, on or "
+                                            "off, got '") +
+                                    bad + "'");
+  }
+}
+
 }  // namespace
 }  // namespace tilewright
