@@ -58,6 +58,18 @@ std::string_view KindOf(mode_t mode) {
 
 bool IsTrusted(uid_t owner) { return owner == 0 || owner == geteuid(); }
 
+// Of a link both count: who made it, and whose file it leads to.
+absl::Status RefuseStrangersFile(const std::string& path, const std::string& file) {
+  for (const auto status_of : {&lstat, &stat}) {
+    struct stat info {};
+    if (status_of(file.c_str(), &info) != 0 || IsTrusted(info.st_uid)) continue;
+    return FailedPrecondition("kernel cache: refusing ", path, ": the file ", file,
+                              " belongs to user ", info.st_uid, ", expected ", geteuid(),
+                              " or root");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string FolderOf(const std::string& path) {
@@ -81,9 +93,10 @@ absl::Status PrepareFolder(const std::string& path) {
         "kernel cache: refusing ", path,
         ": its folder is writable by everybody; expected mode 0700 (chmod o-w)");
   }
-  if (stat(path.c_str(), &info) == 0 && !IsTrusted(info.st_uid)) {
-    return FailedPrecondition("kernel cache: refusing ", path, ": the file belongs to user ",
-                              info.st_uid, ", expected ", geteuid(), " or root");
+  // In a folder of everybody, such as /tmp, SQLite's companions may have been put there by anyone
+  // too.
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"}) {
+    TW_RETURN_IF_ERROR(RefuseStrangersFile(path, path + suffix));
   }
   return absl::OkStatus();
 }

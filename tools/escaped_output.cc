@@ -47,8 +47,8 @@ void EscapedOutput::Append(unsigned char byte, std::string& escaped) {
   } else if (shown) {
     escaped += static_cast<char>(byte);
   } else {
-    char code[5];
-    std::snprintf(code, sizeof(code), "\\x%02x", byte);
+    char code[7];
+    std::snprintf(code, sizeof(code), "\\u%04x", byte);
     escaped += code;
   }
 }

@@ -9,7 +9,8 @@
 namespace tilewright {
 
 // Purpose: what is printed of caches, bundles and shape files, which may be anyone's, cannot steer
-// a terminal. Control characters but newline and tab, C1 ones included, come out as "\x1b".
+// a terminal. Control characters but newline and tab, C1 ones included, come out as "\u001b", which
+// JSON takes too.
 class EscapedOutput : public std::streambuf {
  public:
   explicit EscapedOutput(std::ostream& stream) : stream_(stream), inner_(stream.rdbuf(this)) {}

@@ -227,12 +227,25 @@ TEST(Place, UnsafeFoldersAreRefused) {
   refused = open(folder.File("other/k.db"));
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("belongs to user 12345"));
-  // Planted in a sticky folder by another user.
-  WriteFileBytes(folder.File("all/planted.db"), "");
-  ASSERT_EQ(chown(folder.File("all/planted.db").c_str(), kOtherUser, kOtherUser), 0);
-  refused = open(folder.File("all/planted.db"));
+  // Planted in a sticky folder by another user: the database, or what SQLite keeps beside it.
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"}) {
+    const std::string path = folder.File("all/planted") + (*suffix == '\0' ? "0.db" : "1.db");
+    const std::string planted = path + suffix;
+    WriteFileBytes(planted, "");
+    ASSERT_EQ(chown(planted.c_str(), kOtherUser, kOtherUser), 0);
+    refused = open(path);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << suffix;
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("the file " + planted + " belongs to user 12345"));
+    ASSERT_EQ(unlink(planted.c_str()), 0);
+  }
+  // A link counts as its maker's, wherever it leads.
+  const std::string link = folder.File("all/linked.db-wal");
+  WriteFileBytes(folder.File("mine"), "");
+  ASSERT_EQ(symlink(folder.File("mine").c_str(), link.c_str()), 0);
+  ASSERT_EQ(lchown(link.c_str(), kOtherUser, kOtherUser), 0);
+  refused = open(folder.File("all/linked.db"));
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("the file belongs to user 12345"));
 }
 
 // A disk that is full: nothing fails, what was stored before serves, what is new is in memory, one

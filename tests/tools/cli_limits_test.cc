@@ -78,7 +78,7 @@ TEST(CliLimitsTest, ControlCharactersAreShown) {
       "shapes.jsonl", R"({"op":"\u001b[31mRed\u009b1m","inputs":{"input":[8]},"dtype":"float32"})");
   const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("\\x1b[31mRed\\x9b1m"));
+  EXPECT_THAT(result.err, HasSubstr("\\u001b[31mRed\\u009b1m"));
   EXPECT_THAT(result.err, Not(HasSubstr("\x1b")));
 }
 
