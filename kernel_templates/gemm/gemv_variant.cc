@@ -154,10 +154,7 @@ class GemvVariant : public Variant {
                                 .m = problem.m,
                                 .n = problem.n,
                                 .k = problem.k});
-    launch.pointers = {{offsetof(GemvParams, a), static_cast<int8_t>(problem.a.operand), 0},
-                       {offsetof(GemvParams, b), static_cast<int8_t>(problem.b.operand), 0},
-                       {offsetof(GemvParams, d), static_cast<int8_t>(problem.d.operand), 0}};
-    AddBiasPointer(problem, offsetof(GemvParams, bias), launch);
+    AddOperandPointers<GemvParams>(problem, launch);
     bound.launches.push_back(std::move(launch));
     return bound;
   }

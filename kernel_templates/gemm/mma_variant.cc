@@ -156,10 +156,7 @@ class MmaVariant : public Variant {
     params.batches = static_cast<int>(problem.batches);
     params.group = static_cast<int>(std::min(config.Get("group"), tiles_m));
     launch.SetParams(params);
-    launch.pointers = {{offsetof(MmaGemmParams, a), static_cast<int8_t>(problem.a.operand), 0},
-                       {offsetof(MmaGemmParams, b), static_cast<int8_t>(problem.b.operand), 0},
-                       {offsetof(MmaGemmParams, d), static_cast<int8_t>(problem.d.operand), 0}};
-    AddBiasPointer(problem, offsetof(MmaGemmParams, bias), launch);
+    AddOperandPointers<MmaGemmParams>(problem, launch);
     bound.launches.push_back(std::move(launch));
     return bound;
   }

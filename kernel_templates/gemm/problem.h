@@ -3,6 +3,7 @@
 #define TILEWRIGHT_KERNEL_TEMPLATES_GEMM_PROBLEM_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -97,6 +98,15 @@ std::string_view ElementName(DType dtype);
 void AddEpilogueConstants(const GemmProblem& problem, bool rows_are_m, KernelSpec& spec);
 // Fills in the bias pointer at `offset` of a kernel's parameters.
 void AddBiasPointer(const GemmProblem& problem, size_t offset, Launch& launch);
+
+// Fills in the pointers of a kernel whose parameters hold all four operands by address.
+template <class Params>
+void AddOperandPointers(const GemmProblem& problem, Launch& launch) {
+  launch.pointers = {{offsetof(Params, a), static_cast<int8_t>(problem.a.operand), 0},
+                     {offsetof(Params, b), static_cast<int8_t>(problem.b.operand), 0},
+                     {offsetof(Params, d), static_cast<int8_t>(problem.d.operand), 0}};
+  AddBiasPointer(problem, offsetof(Params, bias), launch);
+}
 
 }  // namespace tilewright
 
