@@ -170,8 +170,7 @@ struct AttentionMath {
 #pragma unroll
     for (int step = kDimSteps / 4 * 4; step < kDimSteps; ++step) {
       Wgmma<Element, Tile::kTileN, false, false>::Run(
-          scores,
-          q + step / 4 * (Tile::kQueryBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
+          scores, q + step / 4 * (Tile::kQueryBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
           k + step / 4 * (Tile::kKeyBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
           step > 0);
     }
@@ -272,8 +271,8 @@ struct AttentionMath {
     Pack();
   }
 
-  // All blocks of a tile. The few that end its rows, which the mask may touch, come first, one after
-  // the other; those that it does not touch overlap. Each part of the code stands here once.
+  // All blocks of a tile. The few that end its rows, which the mask may touch, come first, one
+  // after the other; those that it does not touch overlap. Each part of the code stands here once.
   __device__ __forceinline__ void Blocks(const Work& work) {
     const int free_last = Config::kCausal ? work.FreeLast(0) : work.last - 1;
     const int free_first = Config::kWindow ? work.FreeFirst(group) : 0;

@@ -13,8 +13,8 @@
 
 #include "manifest/status.h"
 #include "runtime/worker/support_kernels.h"
-#include "tests/runtime/emulated_kernels.h"
 #include "tests/runtime/driver_calls.h"
+#include "tests/runtime/emulated_kernels.h"
 #include "tests/runtime/fake_driver.h"
 
 namespace tilewright {
