@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -172,6 +174,46 @@ TEST(LayeringTest, TreeFollowsTheLayers) {
   const Tree tree = ProductTree();
   ASSERT_GT(tree.size(), 20u);
   EXPECT_THAT(Findings(tree), testing::IsEmpty());
+}
+
+// What `tests/fuzz/run --sources TARGET` prints.
+std::set<std::string> FuzzSources(const std::string& target) {
+  const std::string command =
+      std::string(TILEWRIGHT_SOURCE_DIR "/tests/fuzz/run --sources ") + target;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::string text;
+  for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) text += static_cast<char>(c);
+  EXPECT_EQ(pclose(pipe), 0) << command;
+  std::istringstream lines(text);
+  return {std::istream_iterator<std::string>(lines), std::istream_iterator<std::string>()};
+}
+
+// The fuzz targets are linked without CMake, of a list of sources: each header that one of them
+// includes must find its own source in the list.
+TEST(LayeringTest, FuzzTargetsAreLinkedWhole) {
+  const fs::path root = TILEWRIGHT_SOURCE_DIR;
+  static const std::regex include(R"re(#include "([^"]*)\.h")re");
+  int targets = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "tests/fuzz")) {
+    const std::string name = entry.path().filename();
+    const size_t end = name.find("_main.cc");
+    if (end == std::string::npos) continue;
+    ++targets;
+    const std::set<std::string> sources = FuzzSources(name.substr(0, end));
+    EXPECT_THAT(sources, testing::Contains("tests/fuzz/" + name));
+    for (const std::string& source : sources) {
+      std::ostringstream text;
+      text << std::ifstream(root / source).rdbuf();
+      for (const std::string& line : LinesWith(text.str(), "#include")) {
+        std::smatch match;
+        if (!std::regex_search(line, match, include)) continue;
+        const std::string beside = match[1].str() + ".cc";
+        if (!fs::exists(root / beside)) continue;
+        EXPECT_THAT(sources, testing::Contains(beside)) << "for " << source << " of " << name;
+      }
+    }
+  }
+  EXPECT_EQ(targets, 5);
 }
 
 // The check itself sees each kind of breach.
