@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kFinalists = 4;
 constexpr int kFinalDoublings = 9;  // of the finalists' rounds while the choice is not clear
-constexpr double kBetweenUs = 100;  // from one sample to the next: the L2 is flushed
+constexpr double kRacing = 0.2;     // of the GPU time left: a round's samples
+constexpr double kFinal = 0.5;      // what the final may take of it, before the incumbent defends
 constexpr double kClear = 8;        // standard errors that the widest gap must exceed the next by
 constexpr double kBeaten = 4;       // standard errors behind: out of the final
 constexpr double kBeyondLuck = 2;   // standard errors that a gain on the incumbent must exceed
@@ -59,7 +60,7 @@ void Search::Race() {
     Narrow(contenders, margin);
     if (contenders.size() <= kFinalists || Cancelled()) break;
     contenders = Admit(contenders);
-    Measure(contenders, repeats, /*append=*/false);
+    Measure(contenders, Affordable(contenders, repeats, kRacing), /*append=*/false);
     std::erase_if(contenders, [this](size_t i) { return !IsOk(entries_[i].trial); });
     margin = 2 * options_.noise;
     Report();
@@ -87,7 +88,7 @@ void Search::Defend() {
   if (both.size() < 2 || Cancelled()) return;
   const Trial& rival = fastest->trial;
   const Trial& old = entries_[incumbent_].trial;
-  MeasureUntil(both, 2 * options_.final_repeats, [&] {
+  MeasureUntil(both, 2 * options_.final_repeats, 1.0, [&] {
     const Gain gain = GainOver(old, rival);
     is_defended_ = IsOk(old) && !(IsOk(rival) && gain.is > gain.needed);
     return !IsOk(old) || !IsOk(rival) || std::abs(gain.is - gain.needed) > kClear / 2 * gain.error;
@@ -108,15 +109,17 @@ Search::Gain Search::GainOver(const Trial& old, const Trial& rival) const {
   return gain;
 }
 
-// Measures in turns, doubling the rounds until `decide` says that it is decided, or there is no
-// time for more.
-void Search::MeasureUntil(Indices& indices, int repeats, const std::function<bool()>& decide) {
+// Measures in turns, doubling the rounds until `decide` says that it is decided, or a share of the
+// time left is not enough for more.
+void Search::MeasureUntil(Indices& indices, int repeats, double share,
+                          const std::function<bool()>& decide) {
+  const double end_us = spent_us_ + share * LeftUs();
+  repeats = Affordable(indices, repeats, share);
   Measure(indices, repeats, /*append=*/false);
   for (int i = 0; !decide() && i < kFinalDoublings && !Cancelled(); ++i) {
     std::erase_if(indices, [this](size_t f) { return !IsOk(entries_[f].trial); });
-    double round_us = 0;
-    for (size_t f : indices) round_us += entries_[f].trial.median_us + kBetweenUs;
-    if (indices.empty() || repeats * round_us > options_.final_us) break;
+    const double more_us = repeats * RoundUs(indices);
+    if (indices.empty() || more_us > std::min(options_.final_us, end_us - spent_us_)) break;
     Measure(indices, repeats, /*append=*/true);
     repeats *= 2;
   }
@@ -128,7 +131,7 @@ void Search::MeasureFinalists(Indices finalists) {
   finalists = Admit(finalists);
   if (finalists.empty() || Cancelled()) return;
   const Indices all = finalists;
-  MeasureUntil(finalists, options_.final_repeats, [&] { return IsDecided(finalists); });
+  MeasureUntil(finalists, options_.final_repeats, kFinal, [&] { return IsDecided(finalists); });
   // What a failed one had beaten is in the running again.
   const bool any_failed =
       std::any_of(all.begin(), all.end(), [this](size_t i) { return !IsOk(entries_[i].trial); });

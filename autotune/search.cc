@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kLaterWaves = 4;  // that share the half left after the first
 constexpr double kHopeless = 1.5;   // corrected prediction over the best: not worth a try
+constexpr double kExploring = 0.2;  // of the GPU time left: a wave's samples
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 bool IsOk(const Trial& trial) { return trial.status == CandidateStatus::kOk; }
@@ -94,13 +95,21 @@ void Search::Explore() {
   for (int64_t tried = -1; !Cancelled() && !GoodEnough() && tried != Tried();) {
     const bool first = tried < 0;
     tried = Tried();
-    const int64_t count = std::min(wave, allowance - tried);
+    const int64_t count = std::min({wave, allowance - tried, MostInAWave()});
     const Indices next = first && !whole ? Spread(count) : Favourites(count);
     if (next.empty()) break;
     AdmitAndSample(next);
     Learn();
     wave = whole ? allowance : (allowance + kLaterWaves - 1) / (2 * kLaterWaves);
   }
+}
+
+// As many candidates as can be sampled the least times in a wave's share of the time left.
+int64_t Search::MostInAWave() const {
+  const double best = BestMedian(/*settled_only=*/false);
+  if (!std::isfinite(best)) return legal();
+  const double each_us = options_.least_repeats * (kHopeless * best + kBetweenUs);
+  return std::max<int64_t>(1, static_cast<int64_t>(kExploring * LeftUs() / each_us));
 }
 
 int64_t Search::Tried() const {
@@ -156,7 +165,8 @@ Search::Indices Search::Favourites(int64_t count) const {
 
 void Search::AdmitAndSample(const Indices& indices) {
   const Indices admitted = Admit(indices);
-  if (!Cancelled()) Measure(admitted, options_.first_round_repeats, /*append=*/false);
+  const int repeats = Affordable(admitted, options_.first_round_repeats, kExploring);
+  if (!Cancelled()) Measure(admitted, repeats, /*append=*/false);
   Report();
 }
 
@@ -198,8 +208,32 @@ void Search::Measure(const Indices& indices, int repeats, bool append) {
       results[i].status = CandidateStatus::kFailed;
       results[i].error = "no sample was taken";
     }
+    for (double us : results[i].samples_us) spent_us_ += us + kBetweenUs;
     Record(entries_[indices[i]], std::move(results[i]), append);
   }
+}
+
+double Search::LeftUs() const { return std::max(0.0, options_.gpu_us - spent_us_); }
+
+// One sample of each. What has none yet is taken to be as slow as anything worth a try.
+double Search::RoundUs(const Indices& indices) const {
+  const double best = BestMedian(/*settled_only=*/false);
+  const double unknown = std::isfinite(best) ? kHopeless * best : 0;
+  double us = 0;
+  for (size_t i : indices) {
+    const double median = entries_[i].trial.median_us;
+    us += (median > 0 ? median : unknown) + kBetweenUs;
+  }
+  return us;
+}
+
+// `repeats`, or as many as take a share of the time left.
+int Search::Affordable(const Indices& indices, int repeats, double share) const {
+  if (indices.empty()) return repeats;
+  const double rounds = share * LeftUs() / RoundUs(indices);
+  return rounds >= repeats
+             ? repeats
+             : std::max(std::min(options_.least_repeats, repeats), static_cast<int>(rounds));
 }
 
 // Admission records the compile facts; measuring adds times. The samples of the last joint run

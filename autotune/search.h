@@ -13,6 +13,8 @@
 
 namespace tilewright {
 
+inline constexpr double kBetweenUs = 100;  // from one sample to the next: the L2 is flushed
+
 // Explore() admits candidates and takes first samples; Race() narrows them down; Winner() decides.
 // The evaluator and the options must outlive it. Not thread-safe.
 class Search {
@@ -50,6 +52,7 @@ class Search {
 
   void Recall(const std::vector<Trial>& known);
   int64_t Allowance() const;
+  int64_t MostInAWave() const;
   int64_t Tried() const;
   Indices Spread(int64_t count) const;
   Indices Favourites(int64_t count) const;
@@ -68,7 +71,11 @@ class Search {
   std::vector<double> Times(const Indices& indices) const;
   bool HasIncumbent() const;
   bool IsDecided(Indices& finalists);
-  void MeasureUntil(Indices& indices, int repeats, const std::function<bool()>& decide);
+  void MeasureUntil(Indices& indices, int repeats, double share,
+                    const std::function<bool()>& decide);
+  double LeftUs() const;
+  double RoundUs(const Indices& indices) const;
+  int Affordable(const Indices& indices, int repeats, double share) const;
   Gain GainOver(const Trial& old, const Trial& rival) const;
   double BestMedian(bool settled_only) const;
   bool Cancelled();
@@ -82,6 +89,7 @@ class Search {
   std::optional<size_t> challenger_;  // what was chosen, and then met the incumbent alone
   bool is_defended_ = false;  // the incumbent met the fastest and was not slower beyond noise
   bool stopped_ = false;
+  double spent_us_ = 0;  // on samples
 };
 
 }  // namespace tilewright

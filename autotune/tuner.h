@@ -41,7 +41,9 @@ struct TuneOptions {
   int max_candidates = 64;
   int first_round_repeats = 5;
   int final_repeats = 25;
-  double final_us = 3e6;               // the last doubling of samples takes less; all, twice that
+  double final_us = 3e6;               // the last doubling of a final's samples takes less
+  double gpu_us = 4e6;                 // all samples together, but for those of least_repeats
+  int least_repeats = 3;               // of whatever is measured, however long it takes
   double noise = 0.01;                 // near-tie: medians within about this fraction
   double stop_at_sol_fraction = 0.97;  // good enough
   double sol_us = 0;                   // 0: unknown
@@ -75,6 +77,7 @@ struct TuneResult {
 // admitted ones run a successive-halving race (Karnin et al., "Almost optimal exploration in
 // multi-armed bandits"); the last few are measured together until the choice is clear. The fastest
 // of many noisy times is partly luck: so it meets the incumbent once more before it replaces it.
+// Long kernels are sampled less often, so that a problem takes no more of the GPU than it may.
 //
 // `known` are trials of an earlier search. Those measured to the end, or rejected, are taken as
 // they are; so adding a candidate to a searched space measures that one only.

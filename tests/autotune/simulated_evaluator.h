@@ -51,6 +51,7 @@ class SimulatedEvaluator : public Evaluator {
     for (int r = 0; r < repeats; ++r) {
       for (size_t i = 0; i < configs.size(); ++i) {
         results[i].samples_us.push_back(Sample(true_us_(configs[i]), drift));
+        gpu_us_ += results[i].samples_us.back() + kFlushUs;
       }
     }
     samples_ += repeats * static_cast<int>(configs.size());
@@ -62,9 +63,12 @@ class SimulatedEvaluator : public Evaluator {
   int admitted() const { return static_cast<int>(admissions_.size()); }
   const std::map<std::string, int>& admissions() const { return admissions_; }
   int samples() const { return samples_; }
+  double gpu_us() const { return gpu_us_; }  // of all samples, each after a flush of the L2
   std::function<void()> after_measure;
 
  private:
+  static constexpr double kFlushUs = 100;
+
   double Sample(double true_us, double drift) {
     constexpr double kStepUs = 0.032;
     if (is_still_) return kStepUs * std::floor(true_us / kStepUs + 1e-6);
@@ -88,6 +92,7 @@ class SimulatedEvaluator : public Evaluator {
   int slow_left_ = 0;
   bool is_still_ = false;
   int samples_ = 0;
+  double gpu_us_ = 0;
   std::map<std::string, CandidateStatus> rejected_;
   std::map<std::string, int> admissions_;
 };

@@ -288,6 +288,46 @@ TEST(TunerTest, IncumbentIsMeasuredToTheEnd) {
   EXPECT_NE(other->best.Get("x"), Incumbency::kServed);
 }
 
+// Guards the GPU time of a problem: of short kernels and long ones, where candidates are far apart
+// and where the choice between near-ties takes all the samples it can get, with a default to defend
+// and without.
+TEST(TunerTest, SamplesTakeNoMoreThanTheyMay) {
+  for (const double scale : {0.1, 10.0, 40.0}) {  // of some 100 us
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      const Landscape land(seed);
+      const auto apart = [&](const Config& c) { return scale * land.True(c); };
+      const auto near = [&](const Config& c) {
+        return scale * (100 + 0.02 * land.Hash(c.ToJson(), 1));
+      };
+      for (const auto& truth :
+           {SimulatedEvaluator::TrueTime(apart), SimulatedEvaluator::TrueTime(near)}) {
+        TuneOptions options;
+        if (seed % 2 == 1) options.incumbent = land.candidates[seed * 10].config;
+        SimulatedEvaluator evaluator(truth, seed + 7);
+        const auto result = Tune(land.candidates, {}, evaluator, options);
+        ASSERT_TRUE(result.ok()) << result.status();
+        EXPECT_LE(evaluator.gpu_us(), 1.05 * options.gpu_us) << scale << " " << seed;
+        double best = truth(result->best);
+        for (const Candidate& c : land.candidates) best = std::min(best, truth(c.config));
+        EXPECT_LE(truth(result->best), 1.03 * best) << scale << " " << seed;
+      }
+    }
+  }
+}
+
+// Guards that the bound takes nothing from kernels that are long beyond it but the repeats.
+TEST(TunerTest, EndlessKernelsAreMeasuredTheLeastTimes) {
+  SimulatedEvaluator evaluator([](const Config& c) { return 1e6 * SmallTrue(c); }, 3);
+  TuneOptions options;
+  const auto result = Tune(SmallSpace(8), {}, evaluator, options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->best.Get("x"), 3);
+  for (const Trial& trial : result->trials) {
+    EXPECT_LE(trial.sample_count, options.first_round_repeats) << trial.config.ToJson();
+    EXPECT_GE(trial.sample_count, options.least_repeats) << trial.config.ToJson();
+  }
+}
+
 // Guards the progress text that the CLI prints.
 TEST(TunerTest, ProgressNamesCountsAndBest) {
   SimulatedEvaluator evaluator(SmallTrue, 3);
