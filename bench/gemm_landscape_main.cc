@@ -1,7 +1,7 @@
 // Times many configurations of matrix products beside cuBLASLt, all in one run.
 //
 //   tilewright_gemm_landscape SHAPES [--configs FILE | --space | --top N] [--repeats N]
-//   [--clean-l2] [--sets N] [--flush-times N] [--profile]
+//   [--clean-l2] [--sets N] [--flush-times N] [--profile | --read | --prebuild CACHE]
 //
 // A line of SHAPES is `label dtype batches m n k trans_a trans_b`. Without an option the defaults
 // of the variants that serve a shape are timed; --space times every legal configuration, --top also
@@ -9,9 +9,12 @@
 // legal: a line is a shape's label, or *, and JSON. L2 is flushed by a fill, which leaves it full
 // of lines to write back, or with --clean-l2 by reads, of --flush-times (4) its size. Samples go
 // through --sets (3) sets of inputs. CSV on standard output. --profile launches each once after a
-// flush, for a profiler to see.
+// flush, for a profiler to see. --read also times kernels that do nothing but read b once, as what
+// weights that are read once take at least. --prebuild compiles what would be timed on an H200 into
+// a cache file, for TILEWRIGHT_GEMM_CHECK_CACHE to name, and needs no GPU.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -36,6 +39,8 @@ struct Options {
   size_t top = 0;
   bool clean_l2 = false;
   bool profile = false;
+  bool read = false;
+  std::string prebuild;
   int64_t flush_times = 4;
   int sets = 3;
   int repeats = 7;
@@ -83,16 +88,16 @@ absl::StatusOr<LabelledConfigs> ReadConfigs(const std::string& path) {
 }
 
 // The legal points of all spaces, by predicted time; all, or the first of each of `top` kernels.
-std::vector<Config> Ranked(const GemmChecker& checker, const CallDesc& call,
+std::vector<Config> Ranked(const GemmBuilder& builder, const CallDesc& call,
                            const Options& options) {
   std::vector<std::pair<double, Config>> legal;
-  for (const Variant* variant : checker.variants()) {
-    if (!variant->Serves(call, checker.device()).ok()) continue;
-    const TuningSpace space = variant->Space(call, checker.device());
+  for (const Variant* variant : builder.variants()) {
+    if (!variant->Serves(call, builder.device()).ok()) continue;
+    const TuningSpace space = variant->Space(call, builder.device());
     for (int64_t i = 0; i < space.size(); ++i) {
       Config config = space.At(i);
-      if (!variant->Legal(call, config, checker.device()).ok()) continue;
-      const double us = variant->PredictUs(call, config, checker.device());
+      if (!variant->Legal(call, config, builder.device()).ok()) continue;
+      const double us = variant->PredictUs(call, config, builder.device());
       legal.emplace_back(us, std::move(config));
     }
   }
@@ -103,7 +108,7 @@ std::vector<Config> Ranked(const GemmChecker& checker, const CallDesc& call,
   for (auto& [us, config] : legal) {
     if (options.top > 0) {
       if (configs.size() == options.top) break;
-      const Variant& variant = *checker.Find(config);
+      const Variant& variant = *builder.Find(config);
       if (!kernels.insert(variant.Kernels(call, config)[0].Instantiation()).second) continue;
     }
     configs.push_back(std::move(config));
@@ -111,25 +116,25 @@ std::vector<Config> Ranked(const GemmChecker& checker, const CallDesc& call,
   return configs;
 }
 
-std::vector<Config> Candidates(const GemmChecker& checker, const Shape& shape,
+std::vector<Config> Candidates(const GemmBuilder& builder, const Shape& shape,
                                const Options& options, const LabelledConfigs& listed) {
   const CallDesc call = shape.gemm.Call();
   std::vector<Config> points;
-  for (const Variant* variant : checker.variants()) {
-    if (!variant->Serves(call, checker.device()).ok()) continue;
-    points.push_back(variant->Default(call, checker.device()));
+  for (const Variant* variant : builder.variants()) {
+    if (!variant->Serves(call, builder.device()).ok()) continue;
+    points.push_back(variant->Default(call, builder.device()));
   }
   if (options.space || options.top > 0) {
-    for (Config& config : Ranked(checker, call, options)) points.push_back(std::move(config));
+    for (Config& config : Ranked(builder, call, options)) points.push_back(std::move(config));
   }
   for (const auto& [label, config] : listed) {
     if (label == "*" || label == shape.label) points.push_back(config);
   }
   std::vector<Config> candidates;
   for (Config& config : points) {
-    const Variant* const variant = checker.Find(config);
-    if (variant == nullptr || !variant->Serves(call, checker.device()).ok()) continue;
-    if (!variant->Legal(call, config, checker.device()).ok()) continue;
+    const Variant* const variant = builder.Find(config);
+    if (variant == nullptr || !variant->Serves(call, builder.device()).ok()) continue;
+    if (!variant->Legal(call, config, builder.device()).ok()) continue;
     if (std::find(candidates.begin(), candidates.end(), config) != candidates.end()) continue;
     candidates.push_back(std::move(config));
   }
@@ -195,6 +200,15 @@ class Bench {
     }
     TW_ASSIGN_OR_RETURN(const std::unique_ptr<CublasLtGemm> peer, AddPeer(shape.gemm, sets));
     const size_t peers = works_.size();
+    const GemmCase& g = shape.gemm;
+    const int64_t bytes = g.batches * g.n * g.k * DTypeSize(g.dtype);
+    for (const bool evict_first : {false, true}) {
+      if (!options_.read) break;
+      Add([this, &sets, bytes, evict_first](int sample) {
+        const GemmBuffers& set = sets[static_cast<size_t>(sample) % sets.size()];
+        return checker_.LaunchRead(set.b, bytes, evict_first);
+      });
+    }
     for (const auto& of_config : calls) {
       Add([this, &of_config](int sample) {
         return of_config[static_cast<size_t>(sample) % of_config.size()]->Launch(checker_.stream());
@@ -215,10 +229,16 @@ class Bench {
       if (peer_us == 0 || us < peer_us) peer_us = us;
     }
     Print(shape, "cublaslt", 0, peer_us, peer_us);
+    const size_t reads = options_.read ? 2 : 0;
+    for (size_t i = 0; i < reads; ++i) {
+      const double us = Median((*samples)[peers + i]);
+      Print(shape, i == 0 ? "read" : "read evict_first", 0, us, peer_us);
+    }
+    peers += reads;
     const CallDesc call = shape.gemm.Call();
     for (size_t i = 0; i < candidates.size(); ++i) {
       const double predicted =
-          checker_.Find(candidates[i])->PredictUs(call, candidates[i], checker_.device());
+          checker_.builder().Find(candidates[i])->PredictUs(call, candidates[i], checker_.device());
       Print(shape, candidates[i].ToJson(), predicted, Median((*samples)[peers + i]), peer_us);
     }
     std::cout.flush();
@@ -272,19 +292,36 @@ class Bench {
   std::vector<TimedWork> works_;
 };
 
-absl::Status Main(const Options& options) {
-  TW_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ReadShapes(options.shapes));
+// Compiles the candidates of the shapes, which are written to `candidates`.
+absl::Status Build(GemmBuilder& builder, const std::vector<Shape>& shapes, const Options& options,
+                   std::vector<std::vector<Config>>& candidates) {
   TW_ASSIGN_OR_RETURN(const LabelledConfigs listed, ReadConfigs(options.configs));
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<GemmChecker> checker, GemmChecker::Open());
-  std::vector<std::vector<Config>> candidates;
   std::vector<std::pair<CallDesc, Config>> points;
   for (const Shape& shape : shapes) {
-    candidates.push_back(Candidates(*checker, shape, options, listed));
+    candidates.push_back(Candidates(builder, shape, options, listed));
     for (const Config& config : candidates.back()) points.emplace_back(shape.gemm.Call(), config);
   }
   std::cerr << points.size() << " points\n";
-  TW_RETURN_IF_ERROR(checker->Build(points));
-  std::cerr << "built\n";
+  TW_RETURN_IF_ERROR(builder.Build(points, [](size_t done, size_t all) {
+    if (done % 100 == 0 || done == all) std::cerr << done << " of " << all << " kernels\n";
+  }));
+  return absl::OkStatus();
+}
+
+absl::Status Prebuild(const std::vector<Shape>& shapes, const Options& options) {
+  TW_ASSIGN_OR_RETURN(const DeviceProfile device, BuiltinDeviceProfile("h200"));
+  const std::string path = std::filesystem::absolute(options.prebuild).string();
+  TW_ASSIGN_OR_RETURN(const auto builder, GemmBuilder::Open(path, device));
+  std::vector<std::vector<Config>> candidates;
+  return Build(*builder, shapes, options, candidates);
+}
+
+absl::Status Main(const Options& options) {
+  TW_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ReadShapes(options.shapes));
+  if (!options.prebuild.empty()) return Prebuild(shapes, options);
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<GemmChecker> checker, GemmChecker::Open());
+  std::vector<std::vector<Config>> candidates;
+  TW_RETURN_IF_ERROR(Build(checker->builder(), shapes, options, candidates));
   Bench bench(*checker, options);
   TW_RETURN_IF_ERROR(bench.Open());
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -309,6 +346,10 @@ int main(int argc, char** argv) {
       options.clean_l2 = true;
     } else if (argument == "--profile") {
       options.profile = true;
+    } else if (argument == "--read") {
+      options.read = true;
+    } else if (argument == "--prebuild" && i + 1 < argc) {
+      options.prebuild = argv[++i];
     } else if (argument == "--sets" && i + 1 < argc) {
       options.sets = std::max(1, std::atoi(argv[++i]));
     } else if (argument == "--flush-times" && i + 1 < argc) {
@@ -324,7 +365,7 @@ int main(int argc, char** argv) {
   if (options.shapes.empty()) {
     std::cerr << "usage: " << argv[0]
               << " SHAPES [--configs FILE | --space | --top N] [--repeats N] [--clean-l2]"
-                 " [--sets N] [--flush-times N] [--profile]\n";
+                 " [--sets N] [--flush-times N] [--profile | --read | --prebuild CACHE]\n";
     return 2;
   }
   const absl::Status status = tilewright::Main(options);

@@ -18,33 +18,6 @@ constexpr int64_t kGuardBytes = 4096;
 constexpr uint32_t kPoison = 0x7FFF7FFF;  // NaN in every 16-bit format and in float
 constexpr int kMaxPending = 4096;
 
-const OpSpec& CheckedOp() {
-  static const OpSpec* const op = [] {
-    auto* made = new OpSpec;
-    made->name = "GemmCheckOp";
-    made->inputs.resize(2);
-    made->outputs.resize(1);
-    return made;
-  }();
-  return *op;
-}
-
-// Of [batches, rows, cols], stored transposed or not, with leading dimensions rounded up to `pad`.
-Operand MakeOperand(DType dtype, int64_t batches, int64_t rows, int64_t cols, bool transposed,
-                    int64_t pad, bool shared) {
-  const int64_t outer = transposed ? cols : rows;
-  int64_t leading = transposed ? rows : cols;
-  if (pad > 0) leading = (leading + pad - 1) / pad * pad + pad;
-  Operand operand;
-  operand.desc.dtype = dtype;
-  operand.desc.shape = Dims{batches, rows, cols};
-  operand.desc.strides =
-      Dims{shared ? 0 : leading * outer, transposed ? 1 : leading, transposed ? leading : 1};
-  operand.alignment = 256;
-  operand.present = true;
-  return operand;
-}
-
 int64_t SpanBytes(const Operand& operand) {
   int64_t last = 0;
   for (int axis = 0; axis < operand.desc.rank(); ++axis) {
@@ -58,34 +31,6 @@ int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step 
 
 }  // namespace
 
-CallDesc GemmCase::Call() const {
-  CallDesc call;
-  call.op = &CheckedOp();
-  call.operands.push_back(MakeOperand(dtype, batches, m, k, trans_a, pad, shared_a));
-  call.operands.push_back(MakeOperand(dtype, batches, k, n, trans_b, pad, shared_b));
-  call.operands.push_back(MakeOperand(out_dtype, batches, m, n, trans_d, pad, false));
-  call.params.push_back(ParamValue(static_cast<int64_t>(activation)));
-  if (bias) call.operands.push_back({TensorDesc::Contiguous(dtype, Dims{n}), 256, true});
-  return call;
-}
-
-std::string GemmCase::ToString() const {
-  return Cat(DTypeName(dtype), " to ", DTypeName(out_dtype), " ", batches, "x", m, "x", n, "x", k,
-             trans_a ? " t" : " n", trans_b ? "t" : "n", trans_d ? "t" : "n", " pad ", pad,
-             shared_a ? " shared a" : "", shared_b ? " shared b" : "", bias ? " bias" : "",
-             " activation ", static_cast<int>(activation));
-}
-
-GemmProblem ReadGemmCase(const CallDesc& call) {
-  GemmProblem problem = ReadMatrices(call, false, false);
-  problem.epilogue.activation = static_cast<GemmEpilogue::Activation>(call.params[0].as_int());
-  if (call.operands.size() > 3) {
-    problem.epilogue.bias = GemmEpilogue::Bias::kAlongN;
-    problem.epilogue.bias_operand = 3;
-  }
-  return problem.Canonical();
-}
-
 absl::StatusOr<std::unique_ptr<GemmChecker>> GemmChecker::Open() {
   std::unique_ptr<GemmChecker> checker(new GemmChecker);
   TW_RETURN_IF_ERROR(checker->Init());
@@ -95,32 +40,23 @@ absl::StatusOr<std::unique_ptr<GemmChecker>> GemmChecker::Open() {
 absl::Status GemmChecker::Init() {
   driver_ = SystemDriver();
   TW_RETURN_IF_ERROR(driver_->Init());
-  CacheOptions options;
-  const char* const kept = std::getenv("TILEWRIGHT_GEMM_CHECK_CACHE");
-  options.path = kept != nullptr ? kept
-                                 : (std::filesystem::temp_directory_path() /
-                                    Cat("tilewright-gemm-check-", getpid(), ".db"))
-                                       .string();
-  TW_ASSIGN_OR_RETURN(cache_, Cache::Open(std::move(options)));
-  TemplateSet templates = TemplateSet::Builtin();
-  templates.Add(kGemmCheckPath, kGemmCheckTemplate);
-  kernels_ = std::make_unique<KernelStore>(std::move(templates), cache_.get(), NvrtcCompiler());
   devices_ = std::make_unique<DeviceTable>(driver_.get(), "");
   TW_ASSIGN_OR_RETURN(site_.device, devices_->Get(0));
   current_ = std::make_unique<ScopedContext>(*driver_, site_.device->context);
   TW_RETURN_IF_ERROR(current_->status());
+  const char* const kept = std::getenv("TILEWRIGHT_GEMM_CHECK_CACHE");
+  const std::filesystem::path own =
+      std::filesystem::temp_directory_path() / Cat("tilewright-gemm-check-", getpid(), ".db");
+  TW_ASSIGN_OR_RETURN(
+      builder_, GemmBuilder::Open(kept != nullptr ? kept : own.string(), site_.device->profile));
   loader_ = std::make_unique<KernelLoader>(driver_.get());
   site_.driver = driver_.get();
-  site_.kernels = kernels_.get();
+  site_.kernels = &builder_->kernels();
   site_.loader = loader_.get();
   TW_ASSIGN_OR_RETURN(stream_, driver_->CreateStream());
   TW_ASSIGN_OR_RETURN(void* const wrong, driver_->Alloc(kMaxPending * sizeof(unsigned)));
   wrong_ = static_cast<unsigned*>(wrong);
   TW_RETURN_IF_ERROR(driver_->Fill32(wrong_, 0, kMaxPending, stream_));
-  owned_.push_back(MakeGemvVariant(ReadGemmCase));
-  owned_.push_back(MakeWgmmaVariant(ReadGemmCase));
-  owned_.push_back(MakeMmaVariant(ReadGemmCase));
-  for (const auto& variant : owned_) variants_.push_back(variant.get());
   return absl::OkStatus();
 }
 
@@ -134,36 +70,6 @@ GemmChecker::~GemmChecker() {
   own_.clear();
   loader_.reset();
   if (stream_ != nullptr) driver_->DestroyStream(stream_).IgnoreError();
-}
-
-const Variant* GemmChecker::Find(const Config& config) const {
-  for (const Variant* variant : variants_) {
-    if (variant->name() == config.variant) return variant;
-  }
-  return nullptr;
-}
-
-absl::Status GemmChecker::Build(const std::vector<std::pair<CallDesc, Config>>& points) {
-  std::set<std::string> seen;
-  std::vector<KernelSpec> specs;
-  for (const auto& [call, config] : points) {
-    for (KernelSpec& spec : Find(config)->Kernels(call, config)) {
-      if (seen.insert(spec.Instantiation()).second) specs.push_back(std::move(spec));
-    }
-  }
-  std::atomic<size_t> next{0};
-  std::vector<absl::Status> statuses(specs.size());
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) {
-    threads.emplace_back([&] {
-      for (size_t at = next++; at < specs.size(); at = next++) {
-        statuses[at] = kernels_->GetOrBuild(specs[at], CheckedOp().name, device().arch).status();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const absl::Status& status : statuses) TW_RETURN_IF_ERROR(status);
-  return absl::OkStatus();
 }
 
 absl::Status GemmChecker::Take(int buffer, int64_t bytes) {
@@ -190,7 +96,7 @@ absl::Status GemmChecker::RunOwn(const std::string& entry, DType element, DType 
   std::shared_ptr<const LoadedKernel>& loaded = own_[spec.Instantiation()];
   if (loaded == nullptr) {
     TW_ASSIGN_OR_RETURN(const KernelStore::Result built,
-                        kernels_->GetOrBuild(spec, CheckedOp().name, device().arch));
+                        builder_->kernels().GetOrBuild(spec, builder_->op_name(), device().arch));
     TW_ASSIGN_OR_RETURN(loaded, loader_->Load(built.row, *site_.device));
   }
   LaunchShape shape;
@@ -274,14 +180,14 @@ absl::StatusOr<std::unique_ptr<DirectCall>> GemmChecker::Direct(const Config& co
   for (size_t i = 0; i < call_.operands.size(); ++i) {
     pointers.push_back(Data(static_cast<int>(i)));
   }
-  TW_ASSIGN_OR_RETURN(const BoundCall bound, Find(config)->Bind(call_, config, device()));
+  TW_ASSIGN_OR_RETURN(const BoundCall bound, builder_->Find(config)->Bind(call_, config, device()));
   // Never moved, so that calls made before keep theirs: no wave of partial tiles is larger.
   constexpr int64_t kWorkspaceBytes = int64_t{48} << 20;
   if (bound.workspace_bytes > kWorkspaceBytes) {
     return Internal("needs ", bound.workspace_bytes, " bytes of workspace");
   }
   TW_RETURN_IF_ERROR(Take(5, kWorkspaceBytes));
-  return DirectCall::Make(site_, *Find(config), config, call_, pointers, buffers_[5]);
+  return DirectCall::Make(site_, *builder_->Find(config), config, call_, pointers, buffers_[5]);
 }
 
 absl::Status GemmChecker::Check(const Config& config) {
@@ -319,6 +225,12 @@ absl::StatusOr<std::vector<std::string>> GemmChecker::Settle() {
   }
   pending_.clear();
   return lines;
+}
+
+absl::Status GemmChecker::LaunchRead(const void* data, int64_t bytes, bool evict_first) {
+  const GemmReadParams read{data, bytes / 16, wrong_, evict_first ? 1 : 0};
+  const int64_t threads = int64_t{device().sm_count} * 2048;  // all that are resident at once
+  return RunOwn("ReadKernel", gemm_.dtype, gemm_.out_dtype, read, threads);
 }
 
 absl::StatusOr<CudaGraphExec> GemmChecker::Capture(const Config& config, CudaStream stream) {

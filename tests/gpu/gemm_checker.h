@@ -8,32 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kernel_templates/gemm/problem.h"
-#include "kernel_templates/gemm/variants.h"
-#include "manifest/op_spec.h"
 #include "tests/gpu/direct_call.h"
+#include "tests/gpu/gemm_builder.h"
 #include "tests/gpu/gemm_kernels.h"
 
 namespace tilewright {
-
-// d[i] = activation(a[i] * b[i] + bias), as an operator of the tests' own: every option of the
-// templates in one call.
-struct GemmCase {
-  DType dtype = DType::kBFloat16;
-  DType out_dtype = DType::kBFloat16;
-  int64_t batches = 1, m = 0, n = 0, k = 0;
-  bool trans_a = false, trans_b = true, trans_d = false;  // stored with the last two axes exchanged
-  int64_t pad = 0;                          // rows' starts are a multiple apart; 0: dense
-  bool shared_a = false, shared_b = false;  // a batch stride of 0
-  bool bias = false;
-  GemmEpilogue::Activation activation = GemmEpilogue::Activation::kNone;
-
-  CallDesc Call() const;
-  std::string ToString() const;
-};
-
-// The problem of a GemmCase's call, for the variants.
-GemmProblem ReadGemmCase(const CallDesc& call);
 
 // One GPU, compiled kernels and buffers. Not thread-safe.
 class GemmChecker {
@@ -42,11 +21,7 @@ class GemmChecker {
   ~GemmChecker();
 
   const DeviceProfile& device() const { return site_.device->profile; }
-  const std::vector<const Variant*>& variants() const { return variants_; }
-  const Variant* Find(const Config& config) const;
-
-  // Compiles on every core what the configurations need.
-  absl::Status Build(const std::vector<std::pair<CallDesc, Config>>& points);
+  GemmBuilder& builder() { return *builder_; }
 
   // Fills the inputs and computes what is expected of a case; the checks that follow are of it.
   absl::Status Prepare(const GemmCase& gemm, uint32_t seed = 1);
@@ -64,6 +39,9 @@ class GemmChecker {
   absl::Status Check(const Config& config);
   // What was wrong since the last time, a line each.
   absl::StatusOr<std::vector<std::string>> Settle();
+
+  // Launches a kernel that only reads `bytes`, for timing.
+  absl::Status LaunchRead(const void* data, int64_t bytes, bool evict_first);
 
   // A graph of one launch of the prepared case; it compares nothing.
   absl::StatusOr<CudaGraphExec> Capture(const Config& config, CudaStream stream);
@@ -86,15 +64,12 @@ class GemmChecker {
   GemmView View(int operand, std::byte* data) const;
 
   std::shared_ptr<Driver> driver_;
-  std::unique_ptr<Cache> cache_;
-  std::unique_ptr<KernelStore> kernels_;
+  std::unique_ptr<GemmBuilder> builder_;
   std::unique_ptr<DeviceTable> devices_;
   std::unique_ptr<ScopedContext> current_;
   std::unique_ptr<KernelLoader> loader_;
   DirectSite site_;
   CudaStream stream_ = nullptr;
-  std::vector<std::unique_ptr<Variant>> owned_;
-  std::vector<const Variant*> variants_;
 
   static constexpr int kBuffers = 6;  // a, b, d, bias, expected, workspace
   std::byte* buffers_[kBuffers] = {};

@@ -33,6 +33,14 @@ struct GemmCompareParams {
   float tolerance = 0;
 };
 
+// Reads `pieces` of 16 bytes, each once: what any kernel of that much traffic takes at least.
+struct GemmReadParams {
+  const void* from = nullptr;
+  int64_t pieces = 0;
+  unsigned* wrong = nullptr;  // never written
+  int evict_first = 0;        // 1: L2 need not keep them
+};
+
 inline constexpr char kGemmCheckPath[] = "test/gemm_check.cuh";
 inline constexpr char kGemmCheckTemplate[] = R"(#pragma once
 #include "device/types.cuh"
@@ -44,6 +52,7 @@ struct PlainParams { View a, b, d; const void* bias; int activation; };
 struct CompareParams {
   const unsigned* got; const unsigned* expected; long long words; unsigned* wrong; float tolerance;
 };
+struct ReadParams { const uint4* from; long long pieces; unsigned* wrong; int evict_first; };
 
 __device__ __forceinline__ long long Offset(const View& v, long long batch, long long row,
                                             long long col) {
@@ -127,6 +136,34 @@ __global__ void CompareKernel(const __grid_constant__ CompareParams p) {
     wrong += Differ<typename Config::Output>(p.got[i], p.expected[i], p.tolerance);
   }
   if (wrong != 0) atomicAdd(p.wrong, wrong);
+}
+
+template <class Config>
+__global__ void ReadKernel(const __grid_constant__ ReadParams p) {
+  unsigned long long policy;
+  if (p.evict_first) {
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  } else {
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+  }
+  const long long step = (long long)gridDim.x * blockDim.x;
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  unsigned all = 0;
+  constexpr int kUnroll = 8;
+  for (; i < p.pieces; i += kUnroll * step) {
+    uint4 v[kUnroll] = {};
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (i + u * step < p.pieces) {
+        asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=r"(v[u].x), "=r"(v[u].y), "=r"(v[u].z), "=r"(v[u].w)
+                     : "l"(p.from + i + u * step), "l"(policy));
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) all |= v[u].x ^ v[u].y ^ v[u].z ^ v[u].w;
+  }
+  if (all == 0x13579BDF) atomicAdd(p.wrong, 0u);  // keeps the loads
 }
 }  // namespace test
 )";

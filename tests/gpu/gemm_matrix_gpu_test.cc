@@ -28,18 +28,13 @@ class GemmMatrixGpuTest : public ::testing::Test {
   }
 
   bool Takes(const Variant& variant, const CallDesc& call, const Config& config) const {
-    return variant.Serves(call, checker_->device()).ok() &&
-           variant.Legal(call, config, checker_->device()).ok();
+    return checker_->builder().Takes(variant, call, config);
   }
 
   // Builds all points, then runs those of each case.
-  using Plan = std::vector<std::pair<GemmCase, std::vector<Config>>>;
+  using Plan = GemmPlan;
   void Run(const Plan& plan) {
-    std::vector<std::pair<CallDesc, Config>> points;
-    for (const auto& [gemm, configs] : plan) {
-      for (const Config& config : configs) points.emplace_back(gemm.Call(), config);
-    }
-    const absl::Status built = checker_->Build(points);
+    const absl::Status built = checker_->builder().Build(PointsOf(plan));
     ASSERT_TRUE(built.ok()) << built;
     int64_t unsettled = 0;
     for (const auto& [gemm, configs] : plan) {
@@ -67,7 +62,7 @@ class GemmMatrixGpuTest : public ::testing::Test {
   // The default of every variant that serves.
   std::vector<Config> Chosen(const CallDesc& call) {
     std::vector<Config> chosen;
-    for (const Variant* variant : checker_->variants()) {
+    for (const Variant* variant : checker_->builder().variants()) {
       if (variant->Serves(call, checker_->device()).ok()) {
         chosen.push_back(variant->Default(call, checker_->device()));
       }
@@ -101,7 +96,7 @@ class GemmMatrixGpuTest : public ::testing::Test {
           if (++turn % 2 == 0) gemm.dtype = gemm.out_dtype = DType::kFloat16;
           const CallDesc call = gemm.Call();
           std::vector<Config> configs = Chosen(call);
-          for (const Variant* variant : checker_->variants()) {
+          for (const Variant* variant : checker_->builder().variants()) {
             std::vector<Config>& pool = pools[std::string(variant->name()) + (m <= 128 ? "s" : "")];
             if (pool.size() < 8) {
               for (Config& config : Draw(*variant, call, 1)) pool.push_back(std::move(config));
@@ -134,40 +129,17 @@ TEST_F(GemmMatrixGpuTest, EveryExtentNtPadded) { RunMatrix(false, true, 8); }
 TEST_F(GemmMatrixGpuTest, EveryExtentTnPadded) { RunMatrix(true, false, 8); }
 TEST_F(GemmMatrixGpuTest, EveryExtentTtPadded) { RunMatrix(true, true, 8); }
 
-// Shapes that between them cover each tail; `part` of four, so that a run can be cut short.
+// Every legal candidate of forty shapes that between them cover each tail; in parts, so that a run
+// can be cut short. With TILEWRIGHT_GEMM_CHECK_CACHE they share kernels, which
+// tilewright_gemm_prebuild compiles ahead.
+constexpr int kParts = 8;
 class GemmCandidatesGpuTest : public GemmMatrixGpuTest,
                               public ::testing::WithParamInterface<int> {};
 
 TEST_P(GemmCandidatesGpuTest, EveryLegalCandidate) {
-  constexpr int64_t kShapes[][3] = {
-      {1, 136, 72},    {2, 520, 1000},  {5, 72, 264},    {8, 1000, 64},    {9, 264, 513},
-      {16, 513, 136},  {17, 136, 328},  {24, 400, 65},   {31, 129, 200},   {33, 200, 1000},
-      {48, 328, 72},   {63, 65, 127},   {65, 513, 40},   {80, 72, 520},    {96, 264, 264},
-      {100, 1000, 16}, {127, 129, 513}, {128, 128, 128}, {129, 65, 1000},  {136, 513, 63},
-      {160, 1000, 24}, {192, 176, 192}, {200, 328, 72},  {255, 257, 65},   {256, 256, 64},
-      {257, 129, 127}, {300, 520, 200}, {384, 352, 136}, {385, 361, 200},  {400, 72, 1000},
-      {512, 24, 513},  {513, 1000, 40}, {520, 136, 264}, {700, 400, 72},   {768, 176, 328},
-      {1000, 65, 65},  {1025, 513, 17}, {1100, 200, 1},  {2050, 264, 136}, {130, 4104, 72}};
-  Plan plan;
-  std::set<std::string> seen;
-  for (size_t i = static_cast<size_t>(GetParam()); i < std::size(kShapes); i += 4) {
-    const auto& [m, n, k] = kShapes[i];
-    const GemmCase gemm{.m = m, .n = n, .k = k, .pad = 8};
-    const CallDesc call = gemm.Call();
-    std::vector<Config> configs;
-    for (const Variant* variant : checker_->variants()) {
-      if (!variant->Serves(call, checker_->device()).ok()) continue;
-      const TuningSpace space = variant->Space(call, checker_->device());
-      for (int64_t point = 0; point < space.size(); ++point) {
-        Config config = space.At(point);
-        if (Takes(*variant, call, config)) configs.push_back(std::move(config));
-      }
-    }
-    plan.emplace_back(gemm, std::move(configs));
-  }
-  Run(plan);
+  Run(checker_->builder().EveryLegalCandidate(GetParam(), kParts));
 }
-INSTANTIATE_TEST_SUITE_P(Part, GemmCandidatesGpuTest, ::testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Part, GemmCandidatesGpuTest, ::testing::Range(0, kParts));
 
 // Batches, shared and column-major operands, on the defaults and six random configurations.
 TEST_F(GemmMatrixGpuTest, Batches) {
@@ -194,7 +166,7 @@ TEST_F(GemmMatrixGpuTest, Batches) {
       const CallDesc call = gemm.Call();
       std::vector<Config> configs = Chosen(call);
       if (layout < 16 && turn % 3 == 0) {
-        for (const Variant* variant : checker_->variants()) {
+        for (const Variant* variant : checker_->builder().variants()) {
           for (Config& config : Draw(*variant, call, 2)) configs.push_back(std::move(config));
         }
       }
@@ -225,7 +197,7 @@ TEST_F(GemmMatrixGpuTest, Epilogues) {
       const CallDesc call = gemm.Call();
       std::vector<Config> configs = Chosen(call);
       if (turn % 2 == 0) {
-        for (const Variant* variant : checker_->variants()) {
+        for (const Variant* variant : checker_->builder().variants()) {
           for (Config& config : Draw(*variant, call, 1)) configs.push_back(std::move(config));
         }
       }
@@ -252,7 +224,7 @@ TEST_F(GemmMatrixGpuTest, NoK) {
 TEST_F(GemmMatrixGpuTest, SplitGraphReplays) {
   const GemmCase gemm{.m = 40, .n = 520, .k = 2056, .pad = 8};
   const CallDesc call = gemm.Call();
-  const Variant& wgmma = *checker_->variants()[1];
+  const Variant& wgmma = *checker_->builder().variants()[1];
   if (!wgmma.Serves(call, checker_->device()).ok()) GTEST_SKIP() << "needs wgmma";
   Config split = wgmma.Default(call, checker_->device());
   Config tail = split;
