@@ -22,6 +22,7 @@
 #include "device/wgmma.cuh"
 #include "gemm/params.cuh"
 #include "gemm/wgmma_epilogue.cuh"
+#include "gemm/wgmma_reduction.cuh"
 
 namespace tilewright {
 
