@@ -10,6 +10,7 @@
 #include "manifest/expr.h"
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "manifest/yaml_tree.h"
 
 namespace tilewright {
@@ -26,7 +27,7 @@ class YamlField {
 
   template <class... Parts>
   absl::Status Error(const Parts&... parts) const {
-    return InvalidArgument(file_, ":", node_->line, ": ", path_, ": ", parts...);
+    return InvalidArgument(file_, ":", node_->line, ": ", Escaped(Cat(path_, ": ", parts...)));
   }
 
   // Each child of a map ("a.b") or list ("a[0]"); an error where the node is neither that nor null.

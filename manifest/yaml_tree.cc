@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -67,7 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void Fail(const YAML::Mark& mark, std::string_view what) { FailAt(mark.line + 1, what); }
   void FailAt(int line, std::string_view what) {
-    if (status_.ok()) status_ = InvalidArgument(file_, ":", line, ": ", what);
+    if (status_.ok()) status_ = InvalidArgument(file_, ":", line, ": ", Escaped(what));
   }
 
   static YamlNode Make(YamlNode::Kind kind, const YAML::Mark& mark) {
@@ -157,21 +158,12 @@ std::string_view YamlKindName(const YamlNode& node) {
 
 namespace {
 
-// Offset of the first byte that is not part of a UTF-8 character (RFC 3629), or npos.
+// Offset of the first byte that is not part of a UTF-8 character, or npos.
 size_t FirstNonUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (length == 0 || lead > 0xf4 || i + length > text.size()) return i;
-    uint32_t code = length == 1 ? lead : lead & (0xffu >> (length + 1));
-    for (size_t j = 1; j < length; ++j) {
-      const auto next = static_cast<unsigned char>(text[i + j]);
-      if ((next & 0xc0) != 0x80) return i;
-      code = code << 6 | (next & 0x3fu);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return i;
-    i += length;
+    const Character next = FirstCharacter(text.substr(i));
+    if (next.kind != Character::Kind::kWhole) return i;
+    i += next.bytes;
   }
   return std::string_view::npos;
 }
@@ -201,9 +193,9 @@ absl::StatusOr<YamlNode> ParseYaml(std::string_view text, std::string_view file)
     while (builder.status().ok() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    return InvalidArgument(file, ":", error.mark.line + 1, ": ", error.msg);
+    return InvalidArgument(file, ":", error.mark.line + 1, ": ", Escaped(error.msg));
   } catch (const std::exception& error) {
-    return InvalidArgument(file, ":1: ", error.what());
+    return InvalidArgument(file, ":1: ", Escaped(error.what()));
   }
   if (!builder.status().ok()) return builder.status();
   return builder.TakeRoot();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "runtime/call_check.h"
 #include "runtime/launch_rules.h"
 
@@ -304,14 +305,14 @@ void Dispatcher::Say(const Plan& plan) const {
   const std::string config = plan.config.ToJson();
   const bool outdated =
       plan.quality == Quality::kNeighbour && plan.neighbour_json == plan.problem.problem_json;
-  options_.log(
-      LogLevel::kInfo,
-      Cat(plan.problem.op, " ", plan.problem.problem_json, " (", plan.problem.dtypes, ") on ",
-          plan.problem.device, " is not tuned: runs ",
-          outdated ? std::string("its winner of other templates or another tuning space")
-          : plan.quality == Quality::kNeighbour ? Cat("the winner of ", plan.neighbour_json)
-                                                : std::string("the default"),
-          ", ", config));
+  options_.log(LogLevel::kInfo,
+               Cat(plan.problem.op, " ", plan.problem.problem_json, " (", plan.problem.dtypes,
+                   ") on ", plan.problem.device, " is not tuned: runs ",
+                   outdated ? std::string("its winner of other templates or another tuning space")
+                   : plan.quality == Quality::kNeighbour
+                       ? Cat("the winner of ", Escaped(plan.neighbour_json))
+                       : std::string("the default"),
+                   ", ", config));
 }
 
 void Dispatcher::AddCounts(RuntimeCounters& counters) const {

@@ -1,6 +1,7 @@
 #include "runtime/kernel_loader.h"
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -38,8 +39,8 @@ absl::StatusOr<std::shared_ptr<const LoadedKernel>> KernelLoader::Load(
     if (!IsImageRefusal(loaded.status())) return loaded.status();
     absl::StatusOr<int> version = driver_->DriverVersion();
     return FailedPrecondition(
-        "kernel ", row.instantiation, ", built by ", row.compiler, " for ", row.arch,
-        ", needs a driver at least as new as that toolkit; ", device.profile.name,
+        "kernel ", Escaped(row.instantiation), ", built by ", Escaped(row.compiler), " for ",
+        row.arch, ", needs a driver at least as new as that toolkit; ", device.profile.name,
         " has a driver for CUDA ", version.ok() ? *version / 1000 : 0, ".",
         version.ok() ? *version % 1000 / 10 : 0, ": ", loaded.status().message());
   }

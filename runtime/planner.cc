@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 const Variant* LegalVariant(const Recipe& recipe, const CallDesc& call, const Config& config,
@@ -46,9 +47,9 @@ void Planner::SayIgnored(const Neighbour& neighbour) {
     if (!ignored_.insert(neighbour.row.key).second) return;
   }
   if (log_ == nullptr) return;
-  log_(LogLevel::kWarning,
-       Cat(neighbour.row.op, ": the tuned winner of ", neighbour.problem_json,
-           " is ignored: its config ", neighbour.config.ToJson(), " is none of this version's"));
+  log_(LogLevel::kWarning, Cat(neighbour.row.op, ": the tuned winner of ",
+                               Escaped(neighbour.problem_json), " is ignored: its config ",
+                               Escaped(neighbour.config.ToJson()), " is none of this version's"));
 }
 
 bool Planner::Lends(const Neighbour& neighbour, const Variant& variant, const Choice& usual,

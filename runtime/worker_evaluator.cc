@@ -11,6 +11,7 @@
 
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "runtime/launch_rules.h"
 #include "runtime/worker/support_kernels.h"
 
@@ -25,7 +26,7 @@ constexpr double kToleranceFactor = 2;
 // Gates that make a kernel unfit by itself; Build() judges spills.
 std::string UnfitReason(const KernelRow& row) {
   for (const std::string& gate : CompileGates(row.compile_log, row.spill_bytes)) {
-    if (!gate.starts_with("spills")) return Cat(row.instantiation, ": ", gate);
+    if (!gate.starts_with("spills")) return Cat(Escaped(row.instantiation), ": ", gate);
   }
   return "";
 }

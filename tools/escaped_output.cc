@@ -4,12 +4,9 @@
 #include <iostream>
 #include <utility>
 
+#include "manifest/text.h"
+
 namespace tilewright {
-namespace {
-
-constexpr unsigned char kC1Lead = 0xc2;  // in UTF-8, of U+0080 to U+00BF
-
-}  // namespace
 
 void ClearLine() {
   std::cout.flush();
@@ -24,33 +21,17 @@ EscapedOutput::int_type EscapedOutput::overflow(int_type next) {
 }
 
 std::streamsize EscapedOutput::xsputn(const char* text, std::streamsize count) {
+  held_.append(text, static_cast<size_t>(count));
   std::string escaped;
-  for (std::streamsize i = 0; i < count; ++i) Append(static_cast<unsigned char>(text[i]), escaped);
+  held_ = std::string(AppendEscapedLines(held_, escaped));
   const auto size = static_cast<std::streamsize>(escaped.size());
   return inner_->sputn(escaped.data(), size) == size ? count : 0;
 }
 
 int EscapedOutput::sync() {
-  if (std::exchange(held_, false)) inner_->sputc(static_cast<char>(kC1Lead));
+  const std::string rest = EscapedLines(std::exchange(held_, {}));
+  inner_->sputn(rest.data(), static_cast<std::streamsize>(rest.size()));
   return inner_->pubsync();
-}
-
-void EscapedOutput::Append(unsigned char byte, std::string& escaped) {
-  bool shown = (byte >= 0x20 && byte != 0x7f) || byte == '\n' || byte == '\t';
-  if (std::exchange(held_, false)) {
-    const bool is_c1 = byte >= 0x80 && byte < 0xa0;
-    if (!is_c1) escaped += static_cast<char>(kC1Lead);
-    shown = shown && !is_c1;
-  }
-  if (byte == kC1Lead) {
-    held_ = true;
-  } else if (shown) {
-    escaped += static_cast<char>(byte);
-  } else {
-    char code[7];
-    std::snprintf(code, sizeof(code), "\\u%04x", byte);
-    escaped += code;
-  }
 }
 
 }  // namespace tilewright

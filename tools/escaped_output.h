@@ -1,4 +1,4 @@
-// Standard output and error with control characters made visible.
+// Standard output and error with what is no plain text made visible.
 #ifndef TILEWRIGHT_TOOLS_ESCAPED_OUTPUT_H_
 #define TILEWRIGHT_TOOLS_ESCAPED_OUTPUT_H_
 
@@ -9,8 +9,8 @@
 namespace tilewright {
 
 // Purpose: what is printed of caches, bundles and shape files, which may be anyone's, cannot steer
-// a terminal. Control characters but newline and tab, C1 ones included, come out as "\u001b", which
-// JSON takes too.
+// a terminal: everything goes through EscapedLines(). A newline is the program's own, so a text
+// from a file is Escaped() where it is printed.
 class EscapedOutput : public std::streambuf {
  public:
   explicit EscapedOutput(std::ostream& stream) : stream_(stream), inner_(stream.rdbuf(this)) {}
@@ -27,11 +27,9 @@ class EscapedOutput : public std::streambuf {
   int sync() override;
 
  private:
-  void Append(unsigned char byte, std::string& escaped);
-
   std::ostream& stream_;
   std::streambuf* const inner_;
-  bool held_ = false;  // the first byte of what may become a C1 character
+  std::string held_;  // the first bytes of a character
 };
 
 // Begins the terminal's line anew, past the stream, which would escape that.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "tools/cli.h"
 #include "tools/json_text.h"
 #include "tools/selection.h"
@@ -51,7 +52,7 @@ Json ExplanationJson(const Explanation& e) {
 }
 
 void PrintExplanation(const Explanation& e) {
-  std::cout << "call       " << e.call << "\ndevice     " << e.device << "\nproblem    "
+  std::cout << "call       " << e.call << "\ndevice     " << Escaped(e.device) << "\nproblem    "
             << e.problem_json << "\n           key " << e.problem_key << "\n";
   if (!e.launches) {
     std::cout << "no launch  what the call writes has no elements\n";
@@ -66,7 +67,7 @@ void PrintExplanation(const Explanation& e) {
       if (e.neighbour_json == e.problem_json) {
         std::cout << ": tuned for this problem, with other templates or another tuning space";
       } else {
-        std::cout << ": tuned for " << e.neighbour_json;
+        std::cout << ": tuned for " << Escaped(e.neighbour_json);
       }
       break;
     case Quality::kDefault:
@@ -77,7 +78,8 @@ void PrintExplanation(const Explanation& e) {
   for (const Explanation::Kernel& kernel : e.kernels) {
     std::cout << "kernel     " << kernel.key << (kernel.in_cache ? "  cached" : "  NOT CACHED")
               << "\n           " << kernel.instantiation << "\n";
-    if (!kernel.compiler.empty()) std::cout << "           built by " << kernel.compiler << "\n";
+    if (!kernel.compiler.empty())
+      std::cout << "           built by " << Escaped(kernel.compiler) << "\n";
     if (kernel.registers > 0) {
       std::cout << "           " << kernel.registers << " registers, " << kernel.smem_bytes
                 << " bytes of shared memory\n";

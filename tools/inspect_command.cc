@@ -7,6 +7,7 @@
 
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "tools/cli.h"
 #include "tools/json_text.h"
 
@@ -97,32 +98,34 @@ absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
 void PrintRows(const Rows& rows) {
   std::cout << std::left << std::fixed << std::setprecision(2);
   size_t widest = 0;
-  for (const KernelRow& row : rows.kernels) widest = std::max(widest, row.op.size());
-  for (const WinnerRow& row : rows.winners) widest = std::max(widest, row.op.size());
+  for (const KernelRow& row : rows.kernels) widest = std::max(widest, Escaped(row.op).size());
+  for (const WinnerRow& row : rows.winners) widest = std::max(widest, Escaped(row.op).size());
   const int op_width = static_cast<int>(widest) + 2;
   if (!rows.kernels.empty()) {
     std::cout << "kernels\n";
     for (const KernelRow& row : rows.kernels) {
-      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(op_width) << row.op
-                << std::setw(8) << row.arch << std::setw(5) << row.registers << "regs  "
-                << std::setw(9) << row.compile_ms << "ms  " << row.instantiation
-                << (row.spill_bytes > 0 ? "  SPILLS" : "") << "\n";
+      std::cout << "  " << Escaped(row.key.substr(0, 12)) << "  " << std::setw(op_width)
+                << Escaped(row.op) << std::setw(8) << Escaped(row.arch) << std::setw(5)
+                << row.registers << "regs  " << std::setw(9) << row.compile_ms << "ms  "
+                << Escaped(row.instantiation) << (row.spill_bytes > 0 ? "  SPILLS" : "") << "\n";
     }
   }
   if (!rows.winners.empty()) {
     std::cout << "winners\n";
     for (const WinnerRow& row : rows.winners) {
-      std::cout << "  " << row.key.substr(0, 12) << "  " << std::setw(op_width) << row.op
-                << row.dtypes << "  " << row.problem_json << "  " << row.device
-                << "\n                " << row.median_us << " us, " << 100 * row.efficiency
-                << "% of speed of light, " << row.trials << " trials, " << row.config_json << "\n";
+      std::cout << "  " << Escaped(row.key.substr(0, 12)) << "  " << std::setw(op_width)
+                << Escaped(row.op) << Escaped(row.dtypes) << "  " << Escaped(row.problem_json)
+                << "  " << Escaped(row.device) << "\n                " << row.median_us << " us, "
+                << 100 * row.efficiency << "% of speed of light, " << row.trials << " trials, "
+                << Escaped(row.config_json) << "\n";
     }
   }
   if (!rows.trials.empty()) {
     std::cout << "trials\n";
     for (const TrialRow& row : rows.trials) {
       std::cout << "  " << std::setw(9) << TrialStatusName(row.status) << std::setw(10)
-                << row.median_us << "us  " << row.config_json << "  " << row.error << "\n";
+                << row.median_us << "us  " << Escaped(row.config_json) << "  " << Escaped(row.error)
+                << "\n";
     }
   }
   std::cout << rows.kernels.size() << " kernels, " << rows.winners.size() << " winners";

@@ -9,6 +9,7 @@
 
 #include "kernel_templates/recipe.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "tools/message.h"
 #include "tools/read_file.h"
 
@@ -123,7 +124,7 @@ absl::StatusOr<std::vector<DeviceProfile>> DeviceSelection::Profiles() const {
   }
   TW_ASSIGN_OR_RETURN(const DeviceProfile profile, NamedProfile(device));
   if (!arch.empty() && arch != profile.arch) {
-    return InvalidArgument("--arch is ", arch, ", but the device ", profile.name, " is ",
+    return InvalidArgument("--arch is ", arch, ", but the device ", Escaped(profile.name), " is ",
                            profile.arch);
   }
   return std::vector<DeviceProfile>{profile};

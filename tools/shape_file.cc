@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "manifest/workload_call.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
@@ -236,7 +237,7 @@ absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std
   std::istringstream stream{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
-    const std::string origin = Cat(name, ":", number);
+    const std::string origin = Cat(Escaped(name), ":", number);
     // The parser would take it for the end of the text.
     const bool has_nul = line.find('\0') != std::string::npos;
     const size_t begin = line.find_first_not_of(" \t\r");
@@ -246,7 +247,7 @@ absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std
     if (call.ok()) {
       calls.push_back({origin, std::move(*call)});
     } else if (++bad <= kMostTold) {
-      told += Cat(bad > 1 ? "\n" : "", origin, ": ", MessageOf(call.status()));
+      told += Cat(bad > 1 ? "\n" : "", origin, ": ", Escaped(MessageOf(call.status())));
     }
   }
   if (bad > kMostTold) told += Cat("\nand ", bad - kMostTold, " more lines of ", name);

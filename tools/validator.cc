@@ -10,6 +10,7 @@
 #include "kernel_templates/embedded.h"
 #include "manifest/device_profile.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "runtime/conform/ledger_check.h"
 #include "tools/message.h"
 
@@ -40,8 +41,8 @@ class OpValidator {
  private:
   template <class... Parts>
   void Add(int level, int line, std::string field, const Parts&... parts) {
-    findings_.push_back(
-        {level, op_.file, line > 0 ? line : op_.line, op_.name, std::move(field), Cat(parts...)});
+    findings_.push_back({level, op_.file, line > 0 ? line : op_.line, op_.name, std::move(field),
+                         Escaped(Cat(parts...))});
   }
 
   bool implemented() const { return op_.status == OpStatus::kImplemented; }
