@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include "cache/bounds.h"
 #include "cache/cache_impl.h"
 #include "cache/place.h"
-#include "cache/rows.h"
 #include "manifest/status.h"
 
 namespace tilewright {

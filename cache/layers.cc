@@ -91,8 +91,8 @@ void Layers::NoteDamage(Store& store, std::string_view where) {
   for (const std::string& row : store.TakeDamage()) {
     ++quarantined_;
     Say(Cat("row ", where), Cat("kernel cache ", where, ": ", row,
-                                " was damaged and is ignored, to be rebuilt; further damaged rows "
-                                "are counted without a word"));
+                                "; it was damaged and is ignored, to be rebuilt; further damaged "
+                                "rows are counted without a word"));
   }
 }
 
@@ -164,8 +164,10 @@ absl::Status Layers::OpenWritable() {
   }
   // A filesystem without locks is used without: SQLite's own protocol still holds.
   absl::Status opened = OpenLocked(true);
-  // Nothing is left beside a file that is refused.
-  if (!opened.ok() && !was_used_) unlink(LockPath(options_.path).c_str());
+  // Nothing is left beside a file that is refused or cannot be made.
+  if (!was_used_ && (!opened.ok() || IdOf(options_.path) == FileId{})) {
+    unlink(LockPath(options_.path).c_str());
+  }
   return opened;
 }
 

@@ -129,7 +129,7 @@ CheckReport CacheImpl::Check() {
       if (!status.ok()) report.problems.emplace_back(status.message());
     }
     for (const std::string& row : store.PeekDamage()) {
-      report.problems.push_back(row + ": the checksum does not match");
+      report.problems.push_back(row);
     }
     auto verdict = store.db().Verdict("PRAGMA integrity_check(1)");
     std::string text = verdict.ok() ? *verdict : std::string(verdict.status().message());
@@ -254,13 +254,13 @@ absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
   std::vector<std::string> damaged;
   if (!file.damage().empty()) damaged.push_back(Cat(path, ": ", file.damage()));
   for (const std::string& row : other->TakeDamage()) {
-    damaged.push_back(Cat(row, ": damaged in ", path));
+    damaged.push_back(Cat(row, "; damaged in ", path));
   }
   Summaries left;
   Session layers(*this);
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
     TW_RETURN_IF_ERROR(Summarize(store, left));
-    for (const std::string& row : store.PeekDamage()) damaged.push_back(Cat(row, ": damaged"));
+    for (const std::string& row : store.PeekDamage()) damaged.push_back(Cat(row, "; damaged"));
     return false;
   });
   CacheDiff diff = Compare(left, right);

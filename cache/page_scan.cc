@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cache/bounds.h"
 #include "manifest/status.h"
 
 namespace tilewright {

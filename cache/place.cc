@@ -103,7 +103,13 @@ absl::Status PrepareFolder(const std::string& path) {
 
 absl::Status RefuseIrregular(const std::string& path) {
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
+  // What SQLite would say of a link to nothing comes too late: the lock file would be there.
+  const bool is_there = stat(path.c_str(), &info) == 0;
+  if (!is_there && lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
+    return FailedPrecondition("kernel cache: refusing ", path,
+                              ": expected a regular file, got a symbolic link that leads to none");
+  }
+  if (!is_there || S_ISREG(info.st_mode)) return absl::OkStatus();
   return FailedPrecondition("kernel cache: refusing ", path, ": expected a regular file, got ",
                             KindOf(info.st_mode));
 }

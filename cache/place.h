@@ -19,7 +19,8 @@ namespace tilewright {
 absl::Status PrepareFolder(const std::string& path);
 
 // FailedPrecondition, naming what it is, where `path` leads to something else than a regular file:
-// a fifo would block who opens it, and SQLite would put files beside a device. OK where nothing is.
+// a fifo would block who opens it, and SQLite would put files beside a device; a link may lead to
+// nothing. OK where nothing is.
 absl::Status RefuseIrregular(const std::string& path);
 
 std::string FolderOf(const std::string& path);

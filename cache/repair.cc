@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "cache/bounds.h"
 #include "cache/page_scan.h"
 #include "cache/place.h"
 #include "cache/rows.h"
@@ -56,13 +57,13 @@ class Salvager {
     } else if (auto winner = DecodeWinner(record)) {
       const std::string name = Cat("winner ", winner->row.key);
       found_.insert(name);
-      if (RowSum(winner->row) != winner->sum || !CheckBounds(winner->row).ok()) return;
+      if (!FlawOf(*winner).empty()) return;
       Count(name, fresh_.PutWinner(winner->row, Conflict::kNewer));
     } else if (auto trial = DecodeTrial(record)) {
       const std::string name = Cat("trial ", trial->row.problem_key, " ", trial->row.config_json,
                                    " ", trial->row.closure_digest);
       found_.insert(name);
-      if (RowSum(trial->row) != trial->sum || !CheckBounds(trial->row).ok()) return;
+      if (!FlawOf(*trial).empty()) return;
       Count(name, fresh_.PutTrial(trial->row, Conflict::kNewer));
     }
   }
@@ -84,12 +85,11 @@ class Salvager {
       return;
     }
     for (const auto& head : heads->second) {
-      if (RowSum(head.row, bytes.sum) != head.sum) continue;
+      if (!FlawOf(head, bytes.sum).empty()) continue;
+      if (!FlawOfBytes(head.row, bytes.sum, bytes.bytes).empty()) continue;
       KernelRow row = head.row;
       row.cubin = std::move(bytes.bytes);
-      if (CheckBounds(row).ok()) {
-        Count(Cat("kernel ", row.key), fresh_.PutKernel(row, Conflict::kKeep));
-      }
+      Count(Cat("kernel ", row.key), fresh_.PutKernel(row, Conflict::kKeep));
       return;
     }
   }
@@ -103,7 +103,7 @@ class Salvager {
   }
 
   Store& fresh_;
-  std::map<std::string, std::vector<Decoded<KernelRow>>> heads_;
+  std::map<std::string, std::vector<Stored<KernelRow>>> heads_;
   int64_t kept_ = 0;
   std::set<std::string> found_;  // names of rows, whole or not
   std::set<std::string> kept_names_;
@@ -130,9 +130,9 @@ bool HoldsRows(const std::string& path) {
     if (auto bytes = DecodeBytes(record)) {
       found = BytesSum(bytes->key, bytes->bytes) == bytes->sum;
     } else if (auto winner = DecodeWinner(record)) {
-      found = RowSum(winner->row) == winner->sum;
+      found = FlawOf(*winner).empty();
     } else if (auto trial = DecodeTrial(record)) {
-      found = RowSum(trial->row) == trial->sum;
+      found = FlawOf(*trial).empty();
     }
   });
   return found;

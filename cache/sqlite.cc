@@ -5,9 +5,10 @@
 #include <array>
 #include <limits>
 
+#include "cache/bounds.h"
 #include "cache/place.h"
-#include "cache/rows.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -33,7 +34,8 @@ std::string FileUri(const std::string& path, std::string_view query) {
 
 absl::Status SqliteStatus(int code, std::string_view doing, std::string_view message) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return absl::OkStatus();
-  std::string text = Cat("kernel cache: ", doing, ": ", message, " (", sqlite3_errstr(code), ")");
+  std::string text =
+      Cat("kernel cache: ", doing, ": ", Escaped(message), " (", sqlite3_errstr(code), ")");
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -118,6 +120,20 @@ std::string_view Statement::Text(int column) const {
   return data == nullptr
              ? std::string_view()
              : std::string_view(static_cast<const char*>(data), static_cast<size_t>(size));
+}
+Statement::Type Statement::TypeOf(int column) const {
+  switch (sqlite3_column_type(stmt_.get(), column)) {
+    case SQLITE_INTEGER:
+      return Type::kInteger;
+    case SQLITE_FLOAT:
+      return Type::kReal;
+    case SQLITE_TEXT:
+      return Type::kText;
+    case SQLITE_BLOB:
+      return Type::kBlob;
+    default:
+      return Type::kNull;
+  }
 }
 int64_t Statement::Int(int column) const { return sqlite3_column_int64(stmt_.get(), column); }
 double Statement::Real(int column) const { return sqlite3_column_double(stmt_.get(), column); }

@@ -37,6 +37,8 @@ class Statement {
   absl::Status Run();           // steps to the end, then resets
   void Reset();
 
+  enum class Type : uint8_t { kNull, kInteger, kReal, kText, kBlob };
+  Type TypeOf(int column) const;  // of the value, whatever the column's
   // Columns count from 0. The views live until the next Step() or Reset().
   std::string_view Text(int column) const;
   int64_t Int(int column) const;

@@ -28,6 +28,12 @@ enum class Conflict : uint8_t {
 };
 enum class Outcome : uint8_t { kAdded, kReplaced, kKept };
 
+// What became of the damaged rows of a store that can be written.
+struct Swept {
+  int64_t deleted = 0;
+  absl::Status kept;  // why some could not be deleted, or OK
+};
+
 // Not thread-safe. Calls fail with the codes of SqliteStatus. Damaged rows are taken out (where the
 // store can be written), told by TakeDamage(), and read as absent.
 class Store {
@@ -56,11 +62,14 @@ class Store {
   absl::StatusOr<Outcome> PutKernel(const KernelRow& row, Conflict conflict);
   absl::StatusOr<Outcome> PutWinner(const WinnerRow& row, Conflict conflict);
   absl::StatusOr<Outcome> PutTrial(const TrialRow& row, Conflict conflict);
+  // InvalidArgument where a trigger of the file keeps it.
   absl::Status DeleteKernel(std::string_view key);
   absl::Status SetLastUsed(std::string_view key, int64_t now_unix);
 
   absl::StatusOr<int64_t> LiveBytes();  // pages in use
+  // "<table> row <key>: <what is wrong with it>".
   std::vector<std::string> TakeDamage();
+  Swept TakeSwept();
   const std::vector<std::string>& PeekDamage() const { return damage_; }
   Connection& db() { return db_; }
   bool writable() const { return writable_; }
@@ -68,17 +77,27 @@ class Store {
  private:
   Store(Connection db, bool writable) : db_(std::move(db)), writable_(writable) {}
 
+  struct DamagedRow {
+    std::string_view table;
+    std::string key;
+    int64_t rowid;
+    std::string_view flaw;
+  };
+
   // A statement prepared once; DataLoss where the tables are not ours.
   absl::StatusOr<Statement*> Prepared(std::string_view sql);
   absl::Status Run(std::string_view sql, std::string_view key);
   // Deletes the damaged rows that a read came across, and keeps their names for TakeDamage().
   absl::Status Sweep();
-  template <class Row>
-  absl::StatusOr<std::optional<Row>> FindOne(std::string_view sql, std::string_view key);
+  // InvalidArgument where it is still there.
+  absl::Status DeleteDamaged(const DamagedRow& row);
   // Steps through `rowids`, and calls `read` at each one's row. A row with a value beyond all
   // bounds is a damaged one.
   absl::Status ForEach(std::string_view table, Statement& rowids, std::string_view row,
                        const std::function<absl::Status(const Statement&)>& read);
+  void NoteDamaged(std::string_view table, std::string_view key, int64_t rowid,
+                   std::string_view flaw);
+  // The same for a row with a value beyond all bounds.
   void NoteUnreadable(std::string_view table, int64_t rowid);
   absl::Status NoteUnreadable(std::string_view table, std::string_view key);
   template <class Row>
@@ -91,13 +110,9 @@ class Store {
   Connection db_;
   bool writable_;
   std::unordered_map<std::string_view, Statement> statements_;  // keys are literals
-  struct DamagedRow {
-    std::string_view table;
-    std::string key;
-    int64_t rowid;
-  };
   std::vector<DamagedRow> damaged_rows_;
   std::vector<std::string> damage_;
+  Swept swept_;
 };
 
 }  // namespace tilewright

@@ -7,18 +7,10 @@
 
 #include "cache/rows.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
-
-// Why a row is not taken over, or OK.
-template <class Row>
-bool Reject(const Row& row, std::vector<std::string>& rejected) {
-  absl::Status bounds = CheckBounds(row);
-  if (bounds.ok()) return false;
-  rejected.emplace_back(bounds.message());
-  return true;
-}
 
 struct Victim {
   int rank = 0;  // 0: a loser of tuning, 1: of no winner, 2: a winner's
@@ -66,18 +58,17 @@ absl::Status CopyRows(Store& from, Store& to, Conflict conflict) {
 absl::StatusOr<ForeignRows> ReadForeign(Store& from,
                                         const std::function<absl::Status(KernelRow)>& take) {
   ForeignRows rows;
-  TW_RETURN_IF_ERROR(from.VisitKernels(true, [&](KernelRow row, std::string_view) {
-    return Reject(row, rows.rejected) ? absl::OkStatus() : take(std::move(row));
-  }));
+  TW_RETURN_IF_ERROR(from.VisitKernels(
+      true, [&](KernelRow row, std::string_view) { return take(std::move(row)); }));
   TW_RETURN_IF_ERROR(from.VisitWinners([&](WinnerRow row) {
-    if (!Reject(row, rows.rejected)) rows.winners.push_back(std::move(row));
+    rows.winners.push_back(std::move(row));
     return absl::OkStatus();
   }));
   TW_RETURN_IF_ERROR(from.VisitTrials([&](TrialRow row) {
-    if (!Reject(row, rows.rejected)) rows.trials.push_back(std::move(row));
+    rows.trials.push_back(std::move(row));
     return absl::OkStatus();
   }));
-  for (std::string& row : from.TakeDamage()) rows.rejected.push_back(std::move(row) + ": checksum");
+  rows.rejected = from.TakeDamage();
   return rows;
 }
 
@@ -85,23 +76,23 @@ absl::Status Summarize(Store& store, Summaries& summaries) {
   // The bytes too: of two damaged cubins the stored checksums may well agree.
   TW_RETURN_IF_ERROR(store.VisitKernels(true, [&](const KernelRow& row,
                                                   std::string_view bytes_sum) {
-    std::string name = Cat("kernels ", row.key);
-    std::string text =
-        Cat(row.op, " ", row.instantiation, " by ", row.compiler, ", digest ", row.cubin_digest);
+    std::string name = Cat("kernels ", Escaped(row.key));
+    std::string text = Escaped(
+        Cat(row.op, " ", row.instantiation, " by ", row.compiler, ", digest ", row.cubin_digest));
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row, bytes_sum), std::move(text)});
     return absl::OkStatus();
   }));
   TW_RETURN_IF_ERROR(store.VisitWinners([&](const WinnerRow& row) {
-    std::string name = Cat("winners ", row.key);
-    std::string text = Cat(row.op, " ", row.config_json, " ", row.median_us, " us");
+    std::string name = Cat("winners ", Escaped(row.key));
+    std::string text = Escaped(Cat(row.op, " ", row.config_json, " ", row.median_us, " us"));
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row), std::move(text)});
     return absl::OkStatus();
   }));
   return store.VisitTrials([&](const TrialRow& row) {
     std::string name =
-        Cat("trials ", row.problem_key, " ", row.config_json, " ", row.closure_digest);
-    std::string text =
-        Cat(row.op, " ", TrialStatusName(row.status), " ", row.median_us, " us of ", row.samples);
+        Escaped(Cat("trials ", row.problem_key, " ", row.config_json, " ", row.closure_digest));
+    std::string text = Escaped(
+        Cat(row.op, " ", TrialStatusName(row.status), " ", row.median_us, " us of ", row.samples));
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row), std::move(text)});
     return absl::OkStatus();
   });

@@ -18,7 +18,7 @@ namespace tilewright {
 // Every row of `from` into `to`; to be called inside to.Write().
 absl::Status CopyRows(Store& from, Store& to, Conflict conflict);
 
-// The rows of another cache file, bounds-checked; what is not fit is named in `rejected`.
+// The rows of another cache file; what is not fit is named in `rejected`.
 struct ForeignRows {
   std::vector<WinnerRow> winners;
   std::vector<TrialRow> trials;

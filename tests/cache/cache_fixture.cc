@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 
 #include "manifest/status.h"
+#include "tests/cache/test_cubin.h"
 
 namespace tilewright {
 
@@ -65,9 +65,8 @@ KernelRow TestKernel(int i, size_t cubin_bytes) {
   row.compile_ms = 31.25 + i;
   row.created_unix = 1700000000 + i;
   row.last_used_unix = 1700000000 + i;
-  row.cubin.resize(cubin_bytes != 0 ? cubin_bytes : 6000 + static_cast<size_t>(i));
-  std::mt19937 random(static_cast<unsigned>(i));
-  for (char& c : row.cubin) c = static_cast<char>(random());
+  row.cubin = TestCubin(static_cast<unsigned>(i),
+                        cubin_bytes != 0 ? cubin_bytes : 6000 + static_cast<size_t>(i));
   return row;
 }
 

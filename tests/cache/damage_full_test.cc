@@ -5,6 +5,7 @@
 #include "cache/cache.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
+#include "tests/cache/test_cubin.h"
 
 namespace tilewright {
 namespace {
@@ -28,7 +29,7 @@ TEST(DamagedPage, AnyPageHeals) {
   MakeFile(path);
   std::string intact = ReadFileBytes(path);
   size_t pages = intact.size() / 4096;
-  std::string noise = TestKernel(3, 4096).cubin;
+  std::string noise = TestCubin(3, kElfHeaderBytes + 4096).substr(kElfHeaderBytes);
   for (size_t page = 0; page < pages; ++page) {
     for (const std::string& bytes : {std::string(4096, '\0'), noise}) {
       SCOPED_TRACE(Cat("page ", page));

@@ -7,6 +7,7 @@
 #include "cache/cache.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
+#include "tests/cache/test_cubin.h"
 
 namespace tilewright {
 namespace {
@@ -181,7 +182,7 @@ TEST(DamagedWal, NoiseIsIgnored) {
   TempFolder folder;
   std::string path = folder.File("k.db");
   MakeFile(path);
-  WriteFileBytes(path + "-wal", TestKernel(9, 100000).cubin);
+  WriteFileBytes(path + "-wal", TestKernel(9, 100000).cubin.substr(kElfHeaderBytes));
   auto cache = OpenCache(path);
   EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
   EXPECT_THAT(cache->Check().problems, ElementsAre());

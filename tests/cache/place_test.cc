@@ -111,6 +111,30 @@ TEST(Place, FilesThatAreNoCacheAreRefused) {
   }
 }
 
+// A link that leads to nothing, or to itself, is refused with the reason, and nothing is put beside
+// it; one that leads to a file is that file.
+TEST(Place, LinkToNothingIsRefused) {
+  TempFolder folder;
+  ASSERT_EQ(symlink("nowhere.db", folder.File("dangling.db").c_str()), 0);
+  ASSERT_EQ(symlink("loop.db", folder.File("loop.db").c_str()), 0);
+  for (const char* name : {"dangling.db", "loop.db"}) {
+    CacheOptions options;
+    options.path = folder.File(name);
+    for (const bool read_only : {false, true}) {
+      options.read_only = read_only;
+      const absl::Status status = Cache::Open(options).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+      EXPECT_THAT(Cat(status.message()), HasSubstr("a symbolic link that leads to none"));
+    }
+  }
+  EXPECT_THAT(folder.Names(), ElementsAre("dangling.db", "loop.db"));
+  ASSERT_TRUE(OpenCache(folder.File("real.db"))->PutKernel(TestKernel(1)).ok());
+  ASSERT_EQ(symlink("real.db", folder.File("link.db").c_str()), 0);
+  EXPECT_TRUE(OpenCache(folder.File("link.db"))->HasKernel("kernel-1"));
+  EXPECT_THAT(folder.Names(),
+              ElementsAre("dangling.db", "link.db", "loop.db", "real.db", "real.db.lock"));
+}
+
 // A damaged cache that was copied here alone, without a lock file, is known by its rows.
 TEST(Place, DamagedCacheIsKnownByItsRows) {
   TempFolder folder;

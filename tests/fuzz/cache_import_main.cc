@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cache/cache.h"
+#include "tests/cache/test_cubin.h"
 
 namespace {
 
@@ -45,10 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   KernelRow row;
   row.key = "kernel-1";
   row.arch = "sm_90a";
-  row.cubin = "cubin";
+  row.cubin = TestCubin();
   if (!(*opened)->PutKernel(row).ok()) abort();
   auto found = (*opened)->FindKernel("kernel-1");
-  if (!found || found->cubin != "cubin") abort();
+  if (!found || found->cubin != row.cubin) abort();
   (void)(*opened)->AllWinners();
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "manifest/reference.h"
 #include "manifest/status.h"
 #include "runtime/keys.h"
+#include "tests/cache/test_cubin.h"
 
 namespace tilewright {
 namespace {
@@ -184,7 +185,8 @@ absl::StatusOr<Explanation> FakeHostRuntime::Explain(const CallDesc& call,
     row.cubin_digest = "cubin-" + std::to_string(explanation.config.Get("tile"));
     row.compiler = "fake 1";
     row.instantiation = kernel.Instantiation();
-    row.cubin = "bytes";
+    row.arch = "sm_90a";
+    row.cubin = TestCubin();
     TW_RETURN_IF_ERROR(cache_->PutKernel(row));
     explanation.kernels.push_back({row.key, row.instantiation, true, 0, 0, row.compiler});
   }

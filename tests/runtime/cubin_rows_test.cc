@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cache/cache.h"
+#include "tests/cache/test_cubin.h"
 #include "tests/runtime/runtime_fixture.h"
 
 namespace tilewright {
@@ -9,7 +10,7 @@ namespace {
 
 using CubinRowsTest = RuntimeFixture;
 
-// Guards: bytes that are no cubin, and a cubin of another digest, are built anew and replaced; an
+// Guards: bytes that have a cubin's header and no kernel, and a cubin of another digest, are built anew and replaced; an
 // intact row is used as it is.
 TEST_F(CubinRowsTest, WhatIsNotItsCubinIsBuiltAnew) {
   Open();
@@ -18,7 +19,7 @@ TEST_F(CubinRowsTest, WhatIsNotItsCubinIsBuiltAnew) {
   const std::string key = ExplainScale(8).kernels[0].key;
   const KernelRow intact = runtime_->cache().FindKernel(key).value();
   std::vector<std::pair<KernelRow, int64_t>> rows = {{intact, 0}, {intact, 1}, {intact, 1}};
-  rows[1].first.cubin = "bytes";
+  rows[1].first.cubin = TestCubin();
   rows[2].first.cubin_digest = "of other code";
   for (const auto& [row, compiles] : rows) {
     Open();

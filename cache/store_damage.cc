@@ -1,0 +1,90 @@
+// Rows that are not served: told, and taken out where the file lets them be.
+#include <utility>
+
+#include "cache/store.h"
+#include "manifest/status.h"
+#include "manifest/text.h"
+
+namespace tilewright {
+namespace {
+
+constexpr std::string_view kKernelKey = "SELECT key FROM kernels WHERE rowid = ?";
+constexpr std::string_view kWinnerKey = "SELECT key FROM winners WHERE rowid = ?";
+constexpr std::string_view kTrialKey = "SELECT problem_key FROM trials WHERE rowid = ?";
+constexpr std::string_view kKernelRowid = "SELECT rowid FROM kernels WHERE key = ?";
+constexpr std::string_view kWinnerRowid = "SELECT rowid FROM winners WHERE key = ?";
+constexpr std::string_view kBytesOf = "DELETE FROM kernel_bytes WHERE key = ?";
+constexpr std::string_view kBeyond = "a value beyond all bounds";
+
+}  // namespace
+
+void Store::NoteDamaged(std::string_view table, std::string_view key, int64_t rowid,
+                        std::string_view flaw) {
+  damaged_rows_.push_back({table, std::string(key), rowid, flaw.empty() ? "another key" : flaw});
+}
+
+void Store::NoteUnreadable(std::string_view table, int64_t rowid) {
+  std::string name = Cat("number ", rowid);
+  auto select = Prepared(table == "kernels"   ? kKernelKey
+                         : table == "winners" ? kWinnerKey
+                                              : kTrialKey);
+  if (select.ok()) {
+    ResetGuard reset(**select);
+    (*select)->Bind(1, rowid);
+    if ((*select)->Step().value_or(false)) name = (*select)->Text(0);
+  }
+  NoteDamaged(table, name, rowid, kBeyond);
+}
+
+absl::Status Store::NoteUnreadable(std::string_view table, std::string_view key) {
+  TW_ASSIGN_OR_RETURN(Statement * select,
+                      Prepared(table == "kernels" ? kKernelRowid : kWinnerRowid));
+  ResetGuard reset(*select);
+  select->Bind(1, key);
+  TW_ASSIGN_OR_RETURN(const bool found, select->Step());
+  if (found) NoteDamaged(table, key, select->Int(0), kBeyond);
+  return absl::OkStatus();
+}
+
+absl::Status Store::DeleteDamaged(const DamagedRow& row) {
+  TW_RETURN_IF_ERROR(
+      db_.ExecOfAnyLength(Cat("DELETE FROM ", row.table, " WHERE rowid = ", row.rowid)));
+  if (row.table == "kernels") TW_RETURN_IF_ERROR(Run(kBytesOf, row.key));
+  TW_ASSIGN_OR_RETURN(const int64_t left, db_.QueryInt(Cat("SELECT count(*) FROM ", row.table,
+                                                           " WHERE rowid = ", row.rowid)));
+  if (left == 0) return absl::OkStatus();
+  return InvalidArgument("kernel cache: deleting a row of ", row.table,
+                         ": it is still there: a trigger ignores it");
+}
+
+absl::Status Store::Sweep() {
+  const std::vector<DamagedRow> rows = std::exchange(damaged_rows_, {});
+  for (const DamagedRow& row : rows) {
+    damage_.push_back(Cat(row.table, " row ", Escaped(row.key), ": ", row.flaw));
+  }
+  if (rows.empty() || !writable_) return absl::OkStatus();
+  const auto count = static_cast<int64_t>(rows.size());
+  absl::Status swept = Write([&]() -> absl::Status {
+    for (const DamagedRow& row : rows) TW_RETURN_IF_ERROR(DeleteDamaged(row));
+    return absl::OkStatus();
+  });
+  if (swept.ok()) {
+    swept_.deleted += count;
+  } else if (absl::IsInvalidArgument(swept) && count > 1) {
+    // One that the file's own rules keep does not keep the others.
+    for (const DamagedRow& row : rows) {
+      const absl::Status deleted = Write([&] { return DeleteDamaged(row); });
+      swept_.deleted += deleted.ok() ? 1 : 0;
+      swept_.kept.Update(deleted);
+    }
+  } else {
+    swept_.kept.Update(swept);
+  }
+  // Rows that cannot be deleted now are not served either; only a damaged file is news.
+  return absl::IsDataLoss(swept) ? swept : absl::OkStatus();
+}
+
+std::vector<std::string> Store::TakeDamage() { return std::exchange(damage_, {}); }
+Swept Store::TakeSwept() { return std::exchange(swept_, {}); }
+
+}  // namespace tilewright

@@ -1,0 +1,160 @@
+// Rows that go into a store.
+#include <algorithm>
+
+#include "cache/prefer.h"
+#include "cache/row_sql.h"
+#include "cache/store.h"
+#include "manifest/status.h"
+#include "manifest/text.h"
+
+namespace tilewright {
+namespace {
+
+constexpr std::string_view kDeleteKernel = "DELETE FROM kernels WHERE key = ?";
+constexpr std::string_view kDeleteBytes = "DELETE FROM kernel_bytes WHERE key = ?";
+
+int64_t TimeOf(const WinnerRow& row) { return row.tuned_unix; }
+int64_t TimeOf(const TrialRow& row) { return row.measured_unix; }
+
+// A row with a value beyond all bounds is none.
+absl::StatusOr<bool> StepWithinBounds(Statement& select) {
+  absl::StatusOr<bool> found = select.Step();
+  return absl::IsInvalidArgument(found.status()) ? false : found;
+}
+
+// Whether `row` takes the place of `old`, for winners and trials.
+template <class Row>
+bool Supersedes(const Row& row, const Row& old, Conflict conflict) {
+  switch (conflict) {
+    case Conflict::kReplace:
+      return true;
+    case Conflict::kKeep:
+      return false;
+    case Conflict::kBetter:
+      return IsBetter(row, old);
+    case Conflict::kNewer:
+      return TimeOf(row) > TimeOf(old) || (TimeOf(row) == TimeOf(old) && IsBetter(row, old));
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status Store::Write(const std::function<absl::Status()>& body) {
+  TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db_));
+  TW_RETURN_IF_ERROR(body());
+  return transaction.Commit();
+}
+
+template <class Row>
+absl::Status Store::Insert(std::string_view sql, const Row& row, std::string_view sum) {
+  TW_ASSIGN_OR_RETURN(Statement * insert, Prepared(sql));
+  insert->Bind(BindColumns(*insert, row), sum);
+  return insert->Run();
+}
+
+absl::Status Store::CheckTaken(std::string_view table) {
+  if (db_.ChangedRows() > 0) return absl::OkStatus();
+  return InvalidArgument("kernel cache: writing: expected a row more in ", table,
+                         ", got none: a trigger ignores it");
+}
+
+absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict) {
+  KernelRow merged = row;
+  std::string bytes_sum = BytesSum(row.key, row.cubin);
+  Outcome outcome = Outcome::kAdded;
+  if (conflict != Conflict::kReplace) {
+    TW_ASSIGN_OR_RETURN(Statement * select, Prepared(sql::kKernel));
+    ResetGuard reset(*select);
+    select->Bind(1, std::string_view(row.key));
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
+    KernelAt old;
+    if (found) old = ReadKernel(*select, true);
+    if (old.flaw.empty()) {
+      if (conflict == Conflict::kKeep) return Outcome::kKept;
+      bool better = IsBetter(row, bytes_sum, old.row, old.bytes_sum);
+      outcome = better ? Outcome::kReplaced : Outcome::kKept;
+      if (!better) merged = old.row;
+      merged.created_unix = std::min(row.created_unix, old.row.created_unix);
+      merged.last_used_unix = std::max(row.last_used_unix, old.row.last_used_unix);
+      if (!better) bytes_sum = old.bytes_sum;
+    }
+  }
+  TW_RETURN_IF_ERROR(Insert(sql::kInsertKernel, merged, RowSum(merged, bytes_sum)));
+  TW_RETURN_IF_ERROR(CheckTaken("kernels"));
+  if (outcome == Outcome::kKept) return outcome;
+  TW_ASSIGN_OR_RETURN(Statement * insert, Prepared(sql::kInsertBytes));
+  insert->Bind(1, std::string_view(row.key));
+  insert->Bind(2, std::string_view(bytes_sum));
+  insert->BindBlob(3, row.cubin);
+  TW_RETURN_IF_ERROR(insert->Run());
+  TW_RETURN_IF_ERROR(CheckTaken("kernel_bytes"));
+  return outcome;
+}
+
+absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict) {
+  Outcome outcome = Outcome::kAdded;
+  if (conflict != Conflict::kReplace) {
+    TW_ASSIGN_OR_RETURN(Statement * select, Prepared(sql::kWinner));
+    ResetGuard reset(*select);
+    select->Bind(1, std::string_view(row.key));
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
+    RowAt<WinnerRow> old;
+    if (found) old = ReadWinner(*select);
+    if (old.flaw.empty()) {
+      if (!Supersedes(row, old.row, conflict)) return Outcome::kKept;
+      outcome = Outcome::kReplaced;
+    }
+  }
+  TW_RETURN_IF_ERROR(Insert(sql::kInsertWinner, row, RowSum(row)));
+  TW_RETURN_IF_ERROR(CheckTaken("winners"));
+  return outcome;
+}
+
+absl::StatusOr<Outcome> Store::PutTrial(const TrialRow& row, Conflict conflict) {
+  Outcome outcome = Outcome::kAdded;
+  if (conflict != Conflict::kReplace) {
+    TW_ASSIGN_OR_RETURN(Statement * select, Prepared(sql::kTrial));
+    ResetGuard reset(*select);
+    select->Bind(1, std::string_view(row.problem_key));
+    select->Bind(2, std::string_view(row.config_json));
+    select->Bind(3, std::string_view(row.closure_digest));
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
+    RowAt<TrialRow> old;
+    if (found) old = ReadTrial(*select);
+    if (old.flaw.empty()) {
+      if (!Supersedes(row, old.row, conflict)) return Outcome::kKept;
+      outcome = Outcome::kReplaced;
+    }
+  }
+  TW_RETURN_IF_ERROR(Insert(sql::kInsertTrial, row, RowSum(row)));
+  TW_RETURN_IF_ERROR(CheckTaken("trials"));
+  return outcome;
+}
+
+absl::Status Store::DeleteKernel(std::string_view key) {
+  TW_RETURN_IF_ERROR(Run(kDeleteKernel, key));
+  TW_ASSIGN_OR_RETURN(const bool there, HasKernel(key));
+  if (there) {
+    return InvalidArgument("kernel cache: deleting kernel ", Escaped(key),
+                           ": it is still there: a trigger ignores it");
+  }
+  return Run(kDeleteBytes, key);
+}
+
+absl::Status Store::SetLastUsed(std::string_view key, int64_t now_unix) {
+  KernelAt at;
+  {
+    TW_ASSIGN_OR_RETURN(Statement * select, Prepared(sql::kKernelHead));
+    ResetGuard reset(*select);
+    select->Bind(1, key);
+    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
+    if (!found) return absl::OkStatus();
+    at = ReadKernel(*select, false);
+  }
+  if (!at.flaw.empty() || at.row.last_used_unix >= now_unix) return absl::OkStatus();
+  at.row.last_used_unix = now_unix;
+  return Insert(sql::kInsertKernel, at.row, RowSum(at.row, at.bytes_sum));
+}
+
+}  // namespace tilewright
