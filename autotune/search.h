@@ -31,6 +31,7 @@ class Search {
   std::vector<Trial> Trials() const;  // everything admitted or known, by rank
   int64_t legal() const { return static_cast<int64_t>(entries_.size()); }
   bool cancelled() const { return stopped_; }
+  double spent_us() const { return spent_us_; }
 
  private:
   struct Entry {

@@ -58,6 +58,7 @@ absl::StatusOr<TuneResult> Tune(std::vector<Candidate> candidates, std::vector<T
   TuneResult result;
   result.complete = !search.cancelled();
   result.legal = search.legal();
+  result.gpu_us = search.spent_us();
   result.trials = search.Trials();
   const Trial* best = search.Winner();
   if (best == nullptr) {

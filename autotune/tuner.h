@@ -64,6 +64,7 @@ struct TuneResult {
   double median_us = 0;
   std::vector<Trial> trials;  // everything admitted, in a deterministic order
   int64_t legal = 0;          // legal points in the space
+  double gpu_us = 0;          // that the samples took, with what lies between them
   bool complete = true;
 };
 

@@ -244,6 +244,7 @@ class Tuning {
     TW_ASSIGN_OR_RETURN(report.winner, Winner(*result));
     report.trials = std::move(result->trials);
     report.legal = result->legal;
+    report.gpu_us = result->gpu_us;
     report.measured = static_cast<int>(new_.size());
     report.complete = result->complete && !lost;
     if (worker != nullptr) {

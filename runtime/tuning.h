@@ -43,6 +43,7 @@ struct TuningReport {
   std::vector<Trial> trials;
   int64_t legal = 0;
   int measured = 0;        // trials that are new
+  double gpu_us = 0;       // that their samples took
   bool complete = true;    // false: cancelled; the trials are kept, the winner is not
   bool was_tuned = false;  // the cache had a winner of this very space and these templates
   std::string method;      // how times were taken; empty where nothing was measured

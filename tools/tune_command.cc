@@ -140,6 +140,7 @@ class TuneRun {
                         {"efficiency", winner.efficiency},
                         {"legal", report->legal},
                         {"measured", report->measured},
+                        {"gpu_us", report->gpu_us},
                         {"complete", report->complete},
                         {"was_tuned", report->was_tuned},
                         {"method", report->method},
@@ -151,7 +152,8 @@ class TuneRun {
     }
     text += Cat(", ", winner.config_json);
     text += report->was_tuned ? ", was tuned before"
-                              : Cat(", ", report->measured, " measured of ", report->legal);
+                              : Cat(", ", report->measured, " measured of ", report->legal, " in ",
+                                    std::lround(report->gpu_us / 1e3), " ms of the GPU");
     if (!report->complete) text += ", cut short";
     if (!report->note.empty()) text += Cat(", timed by ", report->method, ": ", report->note);
     Line(text);

@@ -307,6 +307,7 @@ TEST(TunerTest, SamplesTakeNoMoreThanTheyMay) {
         const auto result = Tune(land.candidates, {}, evaluator, options);
         ASSERT_TRUE(result.ok()) << result.status();
         EXPECT_LE(evaluator.gpu_us(), 1.05 * options.gpu_us) << scale << " " << seed;
+        EXPECT_NEAR(result->gpu_us, evaluator.gpu_us(), 1);
         double best = truth(result->best);
         for (const Candidate& c : land.candidates) best = std::min(best, truth(c.config));
         EXPECT_LE(truth(result->best), 1.03 * best) << scale << " " << seed;
