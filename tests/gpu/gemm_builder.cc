@@ -13,6 +13,8 @@
 namespace tilewright {
 namespace {
 
+constexpr int64_t kExtents[] = {1, 7, 8, 15, 16, 17, 24, 40, 63, 65, 127, 129, 513, 1000};
+
 // Between them they cover each tail.
 constexpr int64_t kShapes[][3] = {
     {1, 136, 72},    {2, 520, 1000},  {5, 72, 264},    {8, 1000, 64},    {9, 264, 513},
@@ -112,6 +114,14 @@ bool GemmBuilder::Takes(const Variant& variant, const CallDesc& call, const Conf
   return variant.Serves(call, device_).ok() && variant.Legal(call, config, device_).ok();
 }
 
+std::vector<Config> GemmBuilder::Defaults(const CallDesc& call) const {
+  std::vector<Config> defaults;
+  for (const Variant* variant : variants_) {
+    if (variant->Serves(call, device_).ok()) defaults.push_back(variant->Default(call, device_));
+  }
+  return defaults;
+}
+
 GemmPlan GemmBuilder::EveryLegalCandidate(int part, int parts) const {
   GemmPlan plan;
   for (size_t i = static_cast<size_t>(part); i < std::size(kShapes);
@@ -159,6 +169,20 @@ absl::Status GemmBuilder::Build(const std::vector<std::pair<CallDesc, Config>>& 
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& status : statuses) TW_RETURN_IF_ERROR(status);
   return absl::OkStatus();
+}
+
+std::vector<GemmCase> EveryExtent(bool trans_a, bool trans_b, int64_t pad) {
+  std::vector<GemmCase> cases;
+  for (int64_t m : kExtents) {
+    for (int64_t n : kExtents) {
+      for (int64_t k : kExtents) {
+        GemmCase gemm{.m = m, .n = n, .k = k, .trans_a = trans_a, .trans_b = trans_b, .pad = pad};
+        if (cases.size() % 2 == 1) gemm.dtype = gemm.out_dtype = DType::kFloat16;
+        cases.push_back(gemm);
+      }
+    }
+  }
+  return cases;
 }
 
 std::vector<std::pair<CallDesc, Config>> PointsOf(const GemmPlan& plan) {

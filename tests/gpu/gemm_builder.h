@@ -53,6 +53,9 @@ class GemmBuilder {
   KernelStore& kernels() { return *kernels_; }
   const std::string& op_name() const;
 
+  // The default of every variant that serves.
+  std::vector<Config> Defaults(const CallDesc& call) const;
+
   // Every legal point of every variant's space, of one of `parts` parts of forty shapes that
   // between them cover each tail.
   GemmPlan EveryLegalCandidate(int part, int parts) const;
@@ -71,6 +74,10 @@ class GemmBuilder {
   std::vector<std::unique_ptr<Variant>> owned_;
   std::vector<const Variant*> variants_;
 };
+
+// Every m, n and k of {1, 7, 8, 15, 16, 17, 24, 40, 63, 65, 127, 129, 513, 1000}, in turn of either
+// 16-bit type.
+std::vector<GemmCase> EveryExtent(bool trans_a, bool trans_b, int64_t pad);
 
 // The calls and configurations of a plan.
 std::vector<std::pair<CallDesc, Config>> PointsOf(const GemmPlan& plan);

@@ -16,8 +16,6 @@ namespace {
 
 using ::testing::IsEmpty;
 
-constexpr int64_t kExtents[] = {1, 7, 8, 15, 16, 17, 24, 40, 63, 65, 127, 129, 513, 1000};
-
 class GemmMatrixGpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -59,16 +57,7 @@ class GemmMatrixGpuTest : public ::testing::Test {
     EXPECT_THAT(*lines, IsEmpty());
   }
 
-  // The default of every variant that serves.
-  std::vector<Config> Chosen(const CallDesc& call) {
-    std::vector<Config> chosen;
-    for (const Variant* variant : checker_->builder().variants()) {
-      if (variant->Serves(call, checker_->device()).ok()) {
-        chosen.push_back(variant->Default(call, checker_->device()));
-      }
-    }
-    return chosen;
-  }
+  std::vector<Config> Chosen(const CallDesc& call) { return checker_->builder().Defaults(call); }
 
   // `count` legal points of the space, drawn anew each run.
   std::vector<Config> Draw(const Variant& variant, const CallDesc& call, int count) {
@@ -83,35 +72,31 @@ class GemmMatrixGpuTest : public ::testing::Test {
     return drawn;
   }
 
-  // All of kExtents^3, on the defaults and three of a pool of random configurations, drawn from the
+  // EveryExtent() on the defaults and three of a pool of random configurations, drawn from the
   // spaces of the first shapes that have one.
   void RunMatrix(bool trans_a, bool trans_b, int64_t pad) {
     Plan plan;
-    std::map<std::string, std::vector<Config>> pools;  // a variant's, drawn on three shapes
-    int64_t turn = 0;
-    for (int64_t m : kExtents) {
-      for (int64_t n : kExtents) {
-        for (int64_t k : kExtents) {
-          GemmCase gemm{.m = m, .n = n, .k = k, .trans_a = trans_a, .trans_b = trans_b, .pad = pad};
-          if (++turn % 2 == 0) gemm.dtype = gemm.out_dtype = DType::kFloat16;
-          const CallDesc call = gemm.Call();
-          std::vector<Config> configs = Chosen(call);
-          for (const Variant* variant : checker_->builder().variants()) {
-            std::vector<Config>& pool = pools[std::string(variant->name()) + (m <= 128 ? "s" : "")];
-            if (pool.size() < 8) {
-              for (Config& config : Draw(*variant, call, 1)) pool.push_back(std::move(config));
-            }
-            int taken = 0;
-            for (size_t i = 0; i < pool.size() && taken < 3; ++i) {
-              const Config& config = pool[(static_cast<size_t>(turn) + i) % pool.size()];
-              if (!Takes(*variant, call, config)) continue;
-              configs.push_back(config);
-              ++taken;
-            }
-          }
-          plan.emplace_back(gemm, std::move(configs));
+    std::map<std::string, std::vector<Config>> pools;
+    size_t turn = 0;
+    for (const GemmCase& gemm : EveryExtent(trans_a, trans_b, pad)) {
+      const CallDesc call = gemm.Call();
+      std::vector<Config> configs = Chosen(call);
+      ++turn;
+      for (const Variant* variant : checker_->builder().variants()) {
+        std::vector<Config>& pool =
+            pools[std::string(variant->name()) + (gemm.m <= 128 ? "s" : "")];
+        if (pool.size() < 8) {
+          for (Config& config : Draw(*variant, call, 1)) pool.push_back(std::move(config));
+        }
+        int taken = 0;
+        for (size_t i = 0; i < pool.size() && taken < 3; ++i) {
+          const Config& config = pool[(turn + i) % pool.size()];
+          if (!Takes(*variant, call, config)) continue;
+          configs.push_back(config);
+          ++taken;
         }
       }
+      plan.emplace_back(gemm, std::move(configs));
     }
     Run(plan);
   }

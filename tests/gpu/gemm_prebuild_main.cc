@@ -16,7 +16,13 @@ absl::Status Main(const std::string& path, int part, int parts) {
   TW_ASSIGN_OR_RETURN(const DeviceProfile device, BuiltinDeviceProfile("h200"));
   TW_ASSIGN_OR_RETURN(const auto builder,
                       GemmBuilder::Open(std::filesystem::absolute(path).string(), device));
-  const auto points = PointsOf(builder->EveryLegalCandidate(part, parts));
+  GemmPlan plan = builder->EveryLegalCandidate(part, parts);
+  for (int layout = 0; layout < 4; ++layout) {
+    for (const GemmCase& gemm : EveryExtent((layout & 2) != 0, (layout & 1) != 0, 8)) {
+      plan.emplace_back(gemm, builder->Defaults(gemm.Call()));
+    }
+  }
+  const auto points = PointsOf(plan);
   std::cerr << points.size() << " points\n";
   return builder->Build(points, [](size_t done, size_t all) {
     if (done % 100 == 0 || done == all) std::cerr << done << " of " << all << " kernels\n";
