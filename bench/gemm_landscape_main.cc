@@ -134,7 +134,10 @@ std::vector<Config> Candidates(const GemmBuilder& builder, const Shape& shape,
   for (Config& config : points) {
     const Variant* const variant = builder.Find(config);
     if (variant == nullptr || !variant->Serves(call, builder.device()).ok()) continue;
-    if (!variant->Legal(call, config, builder.device()).ok()) continue;
+    if (const absl::Status legal = variant->Legal(call, config, builder.device()); !legal.ok()) {
+      std::cerr << shape.label << ": left out: " << config.ToJson() << ": " << legal << "\n";
+      continue;
+    }
     if (std::find(candidates.begin(), candidates.end(), config) != candidates.end()) continue;
     candidates.push_back(std::move(config));
   }
