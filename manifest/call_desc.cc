@@ -18,7 +18,7 @@ std::string OperandText(const TensorSpec& spec, const Operand& operand) {
 }  // namespace
 
 const Operand& CallDesc::output(int i) const {
-  return operands[static_cast<size_t>(op->input_count() + i)];
+  return operands[op->inputs.size() + static_cast<size_t>(i)];
 }
 
 std::string CallDesc::ToString() const {

@@ -33,7 +33,6 @@ Tolerance DefaultTolerance(DType dtype) {
     case DType::kBFloat16:
       return {1.6e-2, 1.6e-2};
     case DType::kFloat32:
-      return {1e-5, 1.3e-6};
     case DType::kComplex64:
       return {1e-5, 1.3e-6};
     case DType::kFloat64:

@@ -49,18 +49,10 @@ enum class DeviceAttribute : int {
   kSharedMemoryPerSm = 81,
   kRegistersPerSm = 82,
   kSharedMemoryPerBlockOptin = 97,
-  kMemoryClockKhz = 36,
-  kMemoryBusWidthBits = 37,
-  kClockKhz = 13,
-  kComputeMode = 20,
-  kMemoryPoolsSupported = 115,
 };
 
 // Values are those of CUfunction_attribute.
 enum class KernelAttribute : int {
-  kStaticSharedBytes = 1,
-  kLocalBytes = 3,
-  kRegisters = 4,
   kMaxDynamicSharedBytes = 8,
   kNonPortableClusterSizeAllowed = 14,
 };
@@ -138,15 +130,12 @@ class Driver {
   virtual absl::Status SynchronizeStream(CudaStream stream) = 0;
   virtual absl::StatusOr<CudaContext> StreamContext(CudaStream stream) = 0;
   virtual absl::StatusOr<CaptureInfo> StreamCapture(CudaStream stream) = 0;
-  virtual absl::Status WaitEvent(CudaStream stream, CudaEvent event) = 0;
 
   virtual absl::StatusOr<CudaLibrary> LoadLibrary(std::string_view image) = 0;
   virtual absl::Status UnloadLibrary(CudaLibrary library) = 0;
   virtual absl::StatusOr<CudaKernel> LibraryKernel(CudaLibrary library, const char* name) = 0;
   // Loads the kernel into the current context.
   virtual absl::StatusOr<CudaFunction> KernelFunction(CudaKernel kernel) = 0;
-  virtual absl::StatusOr<int> GetKernelAttribute(CudaKernel kernel, KernelAttribute attribute,
-                                                 int device) = 0;
   virtual absl::Status SetKernelAttribute(CudaKernel kernel, KernelAttribute attribute, int value,
                                           int device) = 0;
   // `params` points at one pointer per kernel parameter.

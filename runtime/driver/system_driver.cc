@@ -37,12 +37,10 @@ constexpr int kInterfaceVersion = 12000;
   X(cuStreamSynchronize, v2000)          \
   X(cuStreamGetCtx, v9020)               \
   X(cuStreamGetCaptureInfo, v11030)      \
-  X(cuStreamWaitEvent, v3020)            \
   X(cuLibraryLoadData, v12000)           \
   X(cuLibraryUnload, v12000)             \
   X(cuLibraryGetKernel, v12000)          \
   X(cuKernelGetFunction, v12000)         \
-  X(cuKernelGetAttribute, v12000)        \
   X(cuKernelSetAttribute, v12000)        \
   X(cuLaunchKernelEx, v11060)            \
   X(cuTensorMapEncodeTiled, v12000)      \
@@ -192,10 +190,6 @@ class DlopenDriver final : public Driver {
     return CaptureInfo{status != CU_STREAM_CAPTURE_STATUS_NONE,
                        status == CU_STREAM_CAPTURE_STATUS_INVALIDATED, id, graph};
   }
-  absl::Status WaitEvent(CudaStream stream, CudaEvent event) override {
-    TW_CUDA(cuStreamWaitEvent, stream, event, 0);
-    return absl::OkStatus();
-  }
 
   absl::StatusOr<CudaLibrary> LoadLibrary(std::string_view image) override {
     CUlibrary library = nullptr;
@@ -215,13 +209,6 @@ class DlopenDriver final : public Driver {
     CUfunction function = nullptr;
     TW_CUDA(cuKernelGetFunction, &function, kernel);
     return function;
-  }
-  absl::StatusOr<int> GetKernelAttribute(CudaKernel kernel, KernelAttribute attribute,
-                                         int device) override {
-    int value = 0;
-    TW_CUDA(cuKernelGetAttribute, &value, static_cast<CUfunction_attribute>(attribute), kernel,
-            device);
-    return value;
   }
   absl::Status SetKernelAttribute(CudaKernel kernel, KernelAttribute attribute, int value,
                                   int device) override {

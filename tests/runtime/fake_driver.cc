@@ -285,10 +285,6 @@ absl::StatusOr<CaptureInfo> FakeDriver::StreamCapture(CudaStream stream) {
   return CaptureInfo{state.graph != nullptr, state.invalidated, state.capture_id,
                      As<CudaGraph>(state.graph)};
 }
-absl::Status FakeDriver::WaitEvent(CudaStream, CudaEvent) {
-  TW_ENTER(WaitEvent);
-  return absl::OkStatus();
-}
 
 absl::StatusOr<CudaLibrary> FakeDriver::LoadLibrary(std::string_view image) {
   TW_ENTER_UNSAFE(LoadLibrary);
@@ -316,11 +312,6 @@ absl::StatusOr<CudaFunction> FakeDriver::KernelFunction(CudaKernel kernel) {
   TW_ENTER_UNSAFE(KernelFunction);
   if (Thread().stack.empty()) return Error("KernelFunction", kCudaInvalidContext);
   return As<CudaFunction>(kernel);
-}
-absl::StatusOr<int> FakeDriver::GetKernelAttribute(CudaKernel kernel, KernelAttribute attribute,
-                                                   int) {
-  TW_ENTER(GetKernelAttribute);
-  return As<Kernel*>(kernel)->attributes[static_cast<int>(attribute)];
 }
 absl::Status FakeDriver::SetKernelAttribute(CudaKernel kernel, KernelAttribute attribute, int value,
                                             int) {

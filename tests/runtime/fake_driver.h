@@ -76,13 +76,10 @@ class FakeDriver : public Driver {
   absl::Status SynchronizeStream(CudaStream stream) override;
   absl::StatusOr<CudaContext> StreamContext(CudaStream stream) override;
   absl::StatusOr<CaptureInfo> StreamCapture(CudaStream stream) override;
-  absl::Status WaitEvent(CudaStream stream, CudaEvent event) override;
   absl::StatusOr<CudaLibrary> LoadLibrary(std::string_view image) override;
   absl::Status UnloadLibrary(CudaLibrary library) override;
   absl::StatusOr<CudaKernel> LibraryKernel(CudaLibrary library, const char* name) override;
   absl::StatusOr<CudaFunction> KernelFunction(CudaKernel kernel) override;
-  absl::StatusOr<int> GetKernelAttribute(CudaKernel kernel, KernelAttribute attribute,
-                                         int device) override;
   absl::Status SetKernelAttribute(CudaKernel kernel, KernelAttribute attribute, int value,
                                   int device) override;
   absl::Status Launch(const LaunchShape& shape, CudaKernel kernel, CudaStream stream,
