@@ -53,7 +53,7 @@ TILEWRIGHT_REFERENCE(SinusoidalFwdOp)
   const Dims& shape = call.call->output(0).desc.shape;
   for (size_t k = 0; k < elements.size(); ++k) {
     const Dims at = CoordinatesOf(shape, elements[k]);
-    const double exponent = static_cast<double>(at[1] / 2 * 2) / static_cast<double>(shape[1]);
+    const double exponent = static_cast<double>(at[1] - at[1] % 2) / static_cast<double>(shape[1]);
     const double angle = static_cast<double>(at[0]) / std::pow(10000.0, exponent);
     values[k].f = at[1] % 2 == 0 ? std::sin(angle) : std::cos(angle);
   }
