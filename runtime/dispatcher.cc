@@ -16,9 +16,9 @@ namespace {
 class Pointers {
  public:
   explicit Pointers(const CallArguments& arguments) {
-    for (const Tensor& tensor : arguments.inputs) pointers_[count_++] = tensor.data;
+    for (const Tensor& tensor : arguments.inputs()) pointers_[count_++] = tensor.data;
     while (count_ < arguments.op->spec.inputs.size()) pointers_[count_++] = nullptr;
-    for (const Tensor& tensor : arguments.outputs) pointers_[count_++] = tensor.data;
+    for (const Tensor& tensor : arguments.outputs()) pointers_[count_++] = tensor.data;
   }
   OperandPointers get() const { return {pointers_.data(), count_}; }
 
@@ -56,12 +56,15 @@ absl::Status Dispatcher::Call(int op_index, const CallArguments& arguments,
                               const CallOptions& options) {
   ThreadSlot& slot = threads_.Mine();
   ExactKey key;
-  const bool keyed = key.Build(op_index, arguments.inputs, arguments.outputs, arguments.params);
+  const bool keyed =
+      key.Build(op_index, arguments.inputs(), arguments.outputs(), arguments.params());
   if (keyed) {
     const ExactTable::Reading reading(exact_, slot);
     if (const ExactCall* known = exact_.Find(key); known != nullptr) {
       ThreadSlot::Count(slot.exact_hits);
-      return Named(arguments.op->spec, launcher_.Run(*known, Pointers(arguments).get(), options));
+      absl::Status status = launcher_.Run(*known, Pointers(arguments).get(), options);
+      if (status.ok()) return status;
+      return Named(arguments.op->spec, std::move(status));
     }
   }
   return Named(arguments.op->spec, Miss(arguments, options, keyed ? &key : nullptr, slot));
@@ -88,14 +91,14 @@ absl::StatusOr<Dispatcher::ExactPtr> Dispatcher::Ready(const CallArguments& argu
 absl::StatusOr<Dispatcher::ExactPtr> Dispatcher::Validate(const CallArguments& arguments,
                                                           bool launching) {
   const OpSpec& op = arguments.op->spec;
-  if (std::max(arguments.inputs.size(), op.inputs.size()) + arguments.outputs.size() >
+  if (std::max(arguments.inputs().size(), op.inputs.size()) + arguments.outputs().size() >
       kMaxOperands) {
     return InvalidArgument(op.name, ": expected ", op.input_count() + op.output_count(),
                            " tensors and at most ", kMaxOperands, ", got ",
-                           arguments.inputs.size() + arguments.outputs.size());
+                           arguments.inputs().size() + arguments.outputs().size());
   }
-  TW_ASSIGN_OR_RETURN(CheckedCall checked, CheckCall(op, arguments.inputs, arguments.outputs,
-                                                     arguments.params, launching));
+  TW_ASSIGN_OR_RETURN(CheckedCall checked, CheckCall(op, arguments.inputs(), arguments.outputs(),
+                                                     arguments.params(), launching));
   auto exact = std::make_unique<ExactCall>();
   exact->call = std::move(checked.call);
   exact->overlap = OverlapRules(exact->call);
@@ -274,7 +277,7 @@ absl::Status Dispatcher::Prepare(const CallArguments& arguments) {
   absl::StatusOr<ExactPtr> ready = Ready(arguments, nullptr, slot);
   if (!ready.ok()) return Named(arguments.op->spec, ready.status());
   ExactKey key;
-  if (key.Build(arguments.op->index, arguments.inputs, arguments.outputs, arguments.params,
+  if (key.Build(arguments.op->index, arguments.inputs(), arguments.outputs(), arguments.params(),
                 ExactKey::Null::kAligned)) {
     Remember(key, *std::move(ready));
   }

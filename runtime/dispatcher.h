@@ -27,11 +27,32 @@
 namespace tilewright {
 
 // A call as it was made.
-struct CallArguments {
-  const OpEntry* op = nullptr;
-  std::span<const Tensor> inputs;
-  std::span<const Tensor> outputs;
-  std::span<const NamedParam> params;
+class CallArguments {
+ public:
+  CallArguments(const OpEntry* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                std::span<const NamedParam> params)
+      : op(op),
+        inputs_(inputs.data()),
+        outputs_(outputs.data()),
+        params_(params.data()),
+        input_count_(inputs.size()),
+        output_count_(outputs.size()),
+        param_count_(params.size()) {}
+
+  const OpEntry* const op;
+  std::span<const Tensor> inputs() const { return {inputs_, input_count_}; }
+  std::span<const Tensor> outputs() const { return {outputs_, output_count_}; }
+  std::span<const NamedParam> params() const { return {params_, param_count_}; }
+
+ private:
+  // Pointer and size of one span lie apart: a copy of both at once would wait for the two stores
+  // that passed them.
+  const Tensor* inputs_;
+  const Tensor* outputs_;
+  const NamedParam* params_;
+  size_t input_count_;
+  size_t output_count_;
+  size_t param_count_;
 };
 
 // Finds the winner of a problem by measuring, and persists it. Called on a miss, never under

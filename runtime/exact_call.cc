@@ -1,5 +1,6 @@
 #include "runtime/exact_call.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -34,11 +35,6 @@ bool EncodeForPatching(Driver& driver, TensorMapShape shape, std::byte* to) {
 
 }  // namespace
 
-bool ExactCall::Is(uint64_t other_hash, std::span<const uint64_t> words) const {
-  return hash == other_hash && key.size() == words.size() &&
-         std::memcmp(key.data(), words.data(), words.size_bytes()) == 0;
-}
-
 void TakeLaunches(const BoundCall& bound, Driver& driver, ExactCall& exact) {
   exact.workspace_bytes = bound.workspace_bytes;
   for (const Launch& launch : bound.launches) {
@@ -46,7 +42,9 @@ void TakeLaunches(const BoundCall& bound, Driver& driver, ExactCall& exact) {
     ready.shape = {launch.grid, launch.block, launch.cluster, launch.dynamic_smem_bytes,
                    launch.programmatic_dependent_launch};
     ready.kernel = exact.plan->kernels[static_cast<size_t>(launch.kernel)]->kernel;
-    ready.params.assign(launch.params.begin(), launch.params.end());
+    const size_t blocks = (launch.params.size() + kParamBlockBytes - 1) / kParamBlockBytes;
+    ready.params.resize(blocks * kParamBlockBytes);
+    std::copy(launch.params.begin(), launch.params.end(), ready.params.begin());
     ready.pointers.assign(launch.pointers.begin(), launch.pointers.end());
     for (const TensorMapSlot& slot : launch.tensor_maps) {
       const TensorMapShape shape = MapShape(slot);

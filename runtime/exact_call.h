@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "kernel_templates/launch.h"
 #include "manifest/call_desc.h"
@@ -17,13 +18,16 @@
 
 namespace tilewright {
 
+// Parameters are copied in blocks of a constant size.
+inline constexpr size_t kParamBlockBytes = 64;
+
 // One launch with its parameter bytes, encoded tensor maps among them; addresses are patched into a
 // copy.
 struct ReadyLaunch {
   LaunchShape shape;
   CudaKernel kernel = nullptr;
-  std::vector<std::byte> params;
-  std::vector<PointerSlot> pointers;  // those at the head of tensor maps too
+  std::vector<std::byte> params;  // zeros after them, up to a whole number of kParamBlockBytes
+  absl::InlinedVector<PointerSlot, 4> pointers;  // those at the head of tensor maps too
   struct MapSlot {
     uint16_t offset = 0;
     int8_t operand = 0;
@@ -33,20 +37,28 @@ struct ReadyLaunch {
   std::vector<MapSlot> tensor_maps;  // whose address cannot be patched: encoded at every launch
 };
 
-// Immutable once published, but for `referenced`.
+// Immutable once published, but for `referenced`. What a hit reads comes first and lies together.
 struct ExactCall {
   uint64_t hash = 0;
-  std::vector<uint64_t> key;  // ExactKey::words()
-  CallDesc call;
-  OverlapRules overlap;
-  const VisibleDevice* device = nullptr;
-  std::shared_ptr<const Plan> plan;  // null where nothing is launched
-  std::vector<ReadyLaunch> launches;
-  int64_t workspace_bytes = 0;
   // Set by hits, cleared by the eviction sweep; written only where it changes.
   mutable std::atomic<bool> referenced{false};
+  int64_t workspace_bytes = 0;
+  const VisibleDevice* device = nullptr;
+  absl::InlinedVector<uint64_t, 24> key;  // ExactKey::words()
+  absl::InlinedVector<ReadyLaunch, 1> launches;
+  OverlapRules overlap;
+  std::shared_ptr<const Plan> plan;  // null where nothing is launched
+  CallDesc call;
 
-  bool Is(uint64_t other_hash, std::span<const uint64_t> words) const;
+  // Word by word: loads wider than the words were stored with would wait for the stores.
+  bool Is(uint64_t other_hash, std::span<const uint64_t> words) const {
+    if (hash != other_hash || key.size() != words.size()) return false;
+    const uint64_t* mine = key.data();
+    for (uint64_t word : words) {
+      if (*mine++ != word) return false;
+    }
+    return true;
+  }
 };
 
 // Takes what BindCall() gave over into `exact`, and encodes its tensor maps. A context is current.

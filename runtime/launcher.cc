@@ -37,6 +37,20 @@ absl::Status CheckWorkspace(const ExactCall& call, const CallOptions& options) {
   return absl::OkStatus();
 }
 
+// What is wrong with a stream's capture state.
+absl::Status Usable(const absl::StatusOr<CaptureInfo>& capture) {
+  if (capture.ok()) {
+    if (!capture->invalidated) return absl::OkStatus();
+    return FailedPrecondition("the capture of this stream has been invalidated by an earlier call");
+  }
+  if (DriverErrorCode(capture.status()) == kCudaCaptureImplicit) {
+    return FailedPrecondition(
+        "the default stream cannot be used while another stream is being captured; pass that "
+        "stream");
+  }
+  return capture.status();
+}
+
 }  // namespace
 
 absl::Status Launcher::Run(const ExactCall& call, OperandPointers pointers,
@@ -45,7 +59,7 @@ absl::Status Launcher::Run(const ExactCall& call, OperandPointers pointers,
   if (!call.overlap.Allowed(call.call, pointers)) return call.overlap.Check(call.call, pointers);
   if (call.launches.empty()) return absl::OkStatus();
   absl::Status status = RunInContext(call, pointers, options, first_use);
-  if (status.ok() || DriverErrorCode(status) != kCudaInvalidContext) return status;
+  if (DriverErrorCode(status) != kCudaInvalidContext) return status;
   ScopedContext primary(*driver_, call.device->context);
   TW_RETURN_IF_ERROR(primary.status());
   return RunInContext(call, pointers, options, first_use);
@@ -55,48 +69,53 @@ absl::Status Launcher::RunInContext(const ExactCall& call, OperandPointers point
                                     const CallOptions& options, bool first_use) {
   const CudaStream stream = static_cast<CudaStream>(options.stream);
   if (check_pointers_ || first_use) TW_RETURN_IF_ERROR(CheckPointers(call, pointers));
-  TW_RETURN_IF_ERROR(CheckStream(call, stream));
-  TW_ASSIGN_OR_RETURN(const CaptureInfo capture, CaptureInContext(stream));
-  if (capture.capturing) TW_RETURN_IF_ERROR(Pin(call, capture.graph));
-  if (call.workspace_bytes == 0) return LaunchAll(call, pointers, nullptr, stream);
-  if (options.workspace != nullptr) {
+  if (call.workspace_bytes > 0) {
+    if (options.workspace == nullptr) return RunInOwnWorkspace(call, pointers, stream);
     TW_RETURN_IF_ERROR(CheckWorkspace(call, options));
-    return LaunchAll(call, pointers, options.workspace, stream);
   }
+  // Before the driver is asked anything: the stores have then settled when it copies them.
+  ParamBytes params;
+  TW_RETURN_IF_ERROR(Fill(call.launches.front(), pointers, options.workspace, params));
+  TW_RETURN_IF_ERROR(Admit(call, stream));
+  return LaunchAll(call, pointers, options.workspace, params, stream);
+}
+
+absl::Status Launcher::RunInOwnWorkspace(const ExactCall& call, OperandPointers pointers,
+                                         CudaStream stream) {
+  TW_RETURN_IF_ERROR(Admit(call, stream));
   // Stream-ordered: under capture these become an allocation and a free node of this graph.
   TW_ASSIGN_OR_RETURN(void* workspace,
                       driver_->AllocAsync(static_cast<size_t>(call.workspace_bytes), stream));
-  absl::Status status = LaunchAll(call, pointers, workspace, stream);
+  ParamBytes params;
+  absl::Status status = Fill(call.launches.front(), pointers, workspace, params);
+  if (status.ok()) status = LaunchAll(call, pointers, workspace, params, stream);
   const absl::Status freed = driver_->FreeAsync(workspace, stream);
   return status.ok() ? freed : status;
 }
 
-absl::StatusOr<CaptureInfo> Launcher::Capture(CudaStream stream, const VisibleDevice& device) {
-  absl::StatusOr<CaptureInfo> capture = CaptureInContext(stream);
-  if (capture.ok() || DriverErrorCode(capture.status()) != kCudaInvalidContext) return capture;
-  ScopedContext primary(*driver_, device.context);
-  TW_RETURN_IF_ERROR(primary.status());
-  return CaptureInContext(stream);
+absl::Status Launcher::Admit(const ExactCall& call, CudaStream stream) {
+  // The only device of a machine has every stream.
+  if (devices_->SeveralVisible()) TW_RETURN_IF_ERROR(CheckStream(call, stream));
+  const absl::StatusOr<CaptureInfo> capture = driver_->StreamCapture(stream);
+  if (capture.ok() && !capture->capturing) return absl::OkStatus();
+  TW_RETURN_IF_ERROR(Usable(capture));
+  return Pin(call, capture->graph);
 }
 
-absl::StatusOr<CaptureInfo> Launcher::CaptureInContext(CudaStream stream) {
+absl::StatusOr<CaptureInfo> Launcher::Capture(CudaStream stream, const VisibleDevice& device) {
   absl::StatusOr<CaptureInfo> capture = driver_->StreamCapture(stream);
-  if (capture.ok() && capture->invalidated) {
-    return FailedPrecondition("the capture of this stream has been invalidated by an earlier call");
+  if (DriverErrorCode(capture.status()) == kCudaInvalidContext) {
+    ScopedContext primary(*driver_, device.context);
+    TW_RETURN_IF_ERROR(primary.status());
+    capture = driver_->StreamCapture(stream);
   }
-  if (DriverErrorCode(capture.status()) == kCudaCaptureImplicit) {
-    return FailedPrecondition(
-        "the default stream cannot be used while another stream is being captured; pass that "
-        "stream");
-  }
+  TW_RETURN_IF_ERROR(Usable(capture));
   return capture;
 }
 
 absl::Status Launcher::CheckStream(const ExactCall& call, CudaStream stream) {
-  // The only device of a machine has every stream. Of several the driver is asked every time: a
-  // handle may have been destroyed, and made again on another device, and the default stream is
-  // that of whatever context is current.
-  if (!devices_->SeveralVisible()) return absl::OkStatus();
+  // The driver is asked every time: a handle may have been destroyed, and made again on another
+  // device, and the default stream is that of whatever context is current.
   const int expected = call.device->ordinal;
   int device = expected;
   if (stream == nullptr) {
@@ -147,31 +166,33 @@ absl::Status Launcher::Pin(const ExactCall& call, CudaGraph graph) {
   return status;
 }
 
-absl::Status Launcher::LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
-                                 CudaStream stream) {
-  for (const ReadyLaunch& launch : call.launches) {
-    if (absl::Status status = LaunchOne(launch, pointers, workspace, stream); !status.ok()) {
-      return status;
-    }
+absl::Status Launcher::Fill(const ReadyLaunch& launch, OperandPointers pointers, void* workspace,
+                            ParamBytes& params) {
+  for (size_t at = 0; at < launch.params.size(); at += kParamBlockBytes) {
+    std::memcpy(params.bytes + at, launch.params.data() + at, kParamBlockBytes);
   }
-  return absl::OkStatus();
-}
-
-absl::Status Launcher::LaunchOne(const ReadyLaunch& launch, OperandPointers pointers,
-                                 void* workspace, CudaStream stream) {
-  alignas(128) std::byte params[kMaxParamBytes];
-  std::memcpy(params, launch.params.data(), launch.params.size());
   for (const PointerSlot& pointer : launch.pointers) {
     const uint64_t address = AddressOf(pointer.operand, pointer.byte_offset, pointers, workspace);
-    std::memcpy(params + pointer.offset, &address, sizeof(address));
+    std::memcpy(params.bytes + pointer.offset, &address, sizeof(address));
   }
   for (const ReadyLaunch::MapSlot& map : launch.tensor_maps) {
     TensorMapShape shape = map.shape;
     shape.address = AddressOf(map.operand, map.byte_offset, pointers, workspace);
-    TW_RETURN_IF_ERROR(driver_->EncodeTensorMap(shape, params + map.offset));
+    TW_RETURN_IF_ERROR(driver_->EncodeTensorMap(shape, params.bytes + map.offset));
   }
-  void* arguments[] = {params};
-  return driver_->Launch(launch.shape, launch.kernel, stream, arguments);
+  return absl::OkStatus();
+}
+
+absl::Status Launcher::LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
+                                 ParamBytes& params, CudaStream stream) {
+  void* arguments[] = {params.bytes};
+  for (const ReadyLaunch& launch : call.launches) {
+    if (&launch != &call.launches.front()) {
+      TW_RETURN_IF_ERROR(Fill(launch, pointers, workspace, params));
+    }
+    TW_RETURN_IF_ERROR(driver_->Launch(launch.shape, launch.kernel, stream, arguments));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace tilewright

@@ -8,9 +8,15 @@
 #include "runtime/device_table.h"
 #include "runtime/driver/driver.h"
 #include "runtime/exact_call.h"
+#include "runtime/launch_rules.h"
 #include "runtime/runtime.h"
 
 namespace tilewright {
+
+// Those of one launch. Uninitialised.
+struct alignas(128) ParamBytes {
+  std::byte bytes[kMaxParamBytes];
+};
 
 // One pointer per operand, in CallDesc order.
 using OperandPointers = std::span<const void* const>;
@@ -34,16 +40,26 @@ class Launcher {
   absl::StatusOr<CaptureInfo> Capture(CudaStream stream, const VisibleDevice& device);
 
  private:
-  absl::Status RunInContext(const ExactCall& call, OperandPointers pointers,
-                            const CallOptions& options, bool first_use);
+  // The steps of a hit are compiled into one function: calls between them would be a tenth of it.
+  [[gnu::always_inline]] inline absl::Status RunInContext(const ExactCall& call,
+                                                          OperandPointers pointers,
+                                                          const CallOptions& options,
+                                                          bool first_use);
   absl::Status CheckStream(const ExactCall& call, CudaStream stream);
   absl::Status CheckPointers(const ExactCall& call, OperandPointers pointers);
-  absl::StatusOr<CaptureInfo> CaptureInContext(CudaStream stream);
+  // Checks the stream; where it is being captured, pins the kernels.
+  [[gnu::always_inline]] inline absl::Status Admit(const ExactCall& call, CudaStream stream);
   absl::Status Pin(const ExactCall& call, CudaGraph graph);
-  absl::Status LaunchAll(const ExactCall& call, OperandPointers pointers, void* workspace,
-                         CudaStream stream);
-  absl::Status LaunchOne(const ReadyLaunch& launch, OperandPointers pointers, void* workspace,
-                         CudaStream stream);
+  absl::Status RunInOwnWorkspace(const ExactCall& call, OperandPointers pointers,
+                                 CudaStream stream);
+  // The parameters of `launch` with the addresses of this call.
+  [[gnu::always_inline]] inline absl::Status Fill(const ReadyLaunch& launch,
+                                                  OperandPointers pointers, void* workspace,
+                                                  ParamBytes& params);
+  // `params` are those of the first launch; they are overwritten.
+  [[gnu::always_inline]] inline absl::Status LaunchAll(const ExactCall& call,
+                                                       OperandPointers pointers, void* workspace,
+                                                       ParamBytes& params, CudaStream stream);
 
   Driver* const driver_;
   DeviceTable* const devices_;

@@ -17,12 +17,6 @@ const OpEntry* OpTable::Find(std::string_view name) const {
   return it == now.by_name.end() ? nullptr : it->second;
 }
 
-const OpEntry* OpTable::At(int index) const {
-  const Snapshot& now = Current();
-  if (index < 0 || static_cast<size_t>(index) >= now.by_index.size()) return nullptr;
-  return now.by_index[static_cast<size_t>(index)];
-}
-
 std::vector<const OpEntry*> OpTable::All() const { return Current().by_index; }
 
 absl::Status OpTable::Add(std::vector<std::unique_ptr<OpEntry>> entries) {

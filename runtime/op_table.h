@@ -31,7 +31,12 @@ class OpTable {
   OpTable();
 
   const OpEntry* Find(std::string_view name) const;
-  const OpEntry* At(int index) const;  // null if there is none
+  // Null if there is none.
+  const OpEntry* At(int index) const {
+    const std::vector<const OpEntry*>& entries = Current().by_index;
+    return static_cast<size_t>(index) < entries.size() ? entries[static_cast<size_t>(index)]
+                                                       : nullptr;
+  }
   std::vector<const OpEntry*> All() const;
   // AlreadyExists, adding none, where a name is taken or given twice.
   absl::Status Add(std::vector<std::unique_ptr<OpEntry>> entries);

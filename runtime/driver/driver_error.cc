@@ -64,6 +64,7 @@ absl::Status DriverError(std::string_view entry_point, int code, std::string_vie
 }
 
 int DriverErrorCode(const absl::Status& status) {
+  if (status.ok()) return 0;
   const auto payload = status.GetPayload(kCodePayload);
   return payload.has_value() ? std::stoi(std::string(*payload)) : 0;
 }
