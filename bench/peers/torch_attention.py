@@ -4,6 +4,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.bias import causal_lower_right
 
 scaled_dot_product_attention = torch.nn.functional.scaled_dot_product_attention
+# In the order in which they are tried.
+BACKENDS = [SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION,
+            SDPBackend.MATH]
 
 
 def dense(inputs, params):
@@ -15,20 +18,30 @@ def dense(inputs, params):
     return o.transpose(1, 2)
 
 
+def cudnn_takes(q, k, v, mask):
+    """Whether cuDNN has a kernel for grouped heads under a mask."""
+    if not q.is_cuda:
+        return False
+    call = torch.backends.cuda.SDPAParams(q, k, v, mask, 0.0, False, True)
+    return torch.backends.cuda.can_use_cudnn_attention(call)
+
+
 def attend(q, k, v, mask, params):
-    """PyTorch's choice of kernel. Tensors are (batch, row, head, column); `mask` is what visible()
-    returns, or such masks of a batch."""
+    """cuDNN's kernel where there is one for the call, else the first that there is. Tensors are
+    (batch, row, head, column); `mask` is what visible() returns, or such masks of a batch."""
     q, k, v = (t.transpose(1, 2) for t in (q, k, v))
     softcap, scale = params.get("softcap"), params.get("sm_scale")
     grouped = q.shape[1] != k.shape[1]
-    if grouped and (softcap is not None or type(mask) is torch.Tensor):
-        # No fused kernel takes both a mask and groups.
+    masked = type(mask) is torch.Tensor
+    if grouped and (softcap is not None or (masked and not cudnn_takes(q, k, v, mask))):
+        # No other fused kernel takes both a mask and groups.
         k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], dim=1) for t in (k, v))
         grouped = False
     if softcap is None:
         is_causal = isinstance(mask, str)
-        o = scaled_dot_product_attention(q, k, v, attn_mask=None if is_causal else mask,
-                                         is_causal=is_causal, scale=scale, enable_gqa=grouped)
+        with sdpa_kernel(BACKENDS, set_priority=True):
+            o = scaled_dot_product_attention(q, k, v, attn_mask=None if is_causal else mask,
+                                             is_causal=is_causal, scale=scale, enable_gqa=grouped)
         return o.transpose(1, 2)
     scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
     scores = softcap * torch.tanh(scores.float() / softcap)
