@@ -32,7 +32,8 @@ int64_t RowTiles(const AttentionProblem& problem) {
 }
 
 int64_t Blocks(const AttentionProblem& problem) {
-  return RowTiles(problem) * problem.params.batches * (problem.params.heads / Pack(problem));
+  return SaturatedProduct(
+      {RowTiles(problem), problem.params.batches, problem.params.heads / Pack(problem)});
 }
 
 class MmaAttentionVariant : public AttentionVariant {

@@ -53,7 +53,7 @@ ProblemFields AttentionProblem::Describe() const {
           right,
           paged ? static_cast<int64_t>(params.page.divisor) : 0,
           rotary_dim,
-          (vector ? 1 : 0) | (softcap ? 2 : 0) | (scale > 0 ? 0 : 4)};
+          (vector ? 1 : 0) | (softcap ? 2 : 0) | (positive_scale() ? 0 : 4)};
 }
 
 absl::Status AttentionProblem::CheckExtents() const {
@@ -70,7 +70,23 @@ absl::Status AttentionProblem::CheckExtents() const {
       2 * kMaxAttentionExtent) {
     return FailedPrecondition("more than ", 2 * kMaxAttentionExtent, " query rows a key head");
   }
+  // The appending kernel counts a token's elements.
+  if (operands.k_new != AttentionOperands::kNone &&
+      int64_t{std::max(params.heads, params.kv_heads)} * params.head_dim >
+          std::numeric_limits<int>::max()) {
+    return FailedPrecondition("2^31 elements a token, or more");
+  }
   return absl::OkStatus();
+}
+
+int64_t SaturatedProduct(std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors) {
+    if (__builtin_mul_overflow(product, factor, &product)) {
+      return std::numeric_limits<int64_t>::max();
+    }
+  }
+  return product;
 }
 
 std::span<const ProblemField> AttentionFields() {

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_KERNEL_TEMPLATES_ATTENTION_PROBLEM_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,9 @@ namespace tilewright {
 
 inline constexpr int64_t kMaxAttentionExtent = int64_t{1} << 29;  // tokens; positions add up
 inline constexpr int kUnboundedWindow = 1 << 30;
+// A cap from here on is none: it would take less than 2^-12 off a score of 2^8 (s^3 / (3 cap^2)),
+// while the kernels' tanh is exact to about 1e-7 times the cap.
+inline constexpr double kLargestSoftcap = 1 << 15;
 
 // Which keys a query sees. The values enter problem keys.
 enum class AttentionMask : uint8_t { kFull = 0, kCausal = 1, kWindow = 2 };
@@ -59,6 +63,8 @@ struct AttentionProblem {
            (ragged && total_q == 0);
   }
   bool float8() const;  // queries or keys
+  // Whether scores keep their order when scaled, in float32.
+  bool positive_scale() const { return params.scale_log2 > 0; }
   int64_t group() const { return params.kv_heads > 0 ? params.heads / params.kv_heads : 1; }
   DType compute_dtype() const;  // of products: 16 bits
   int64_t padded_dim() const { return (params.head_dim + 15) / 16 * 16; }
@@ -72,6 +78,9 @@ struct AttentionProblem {
   // Extents that the kernels' 32-bit arithmetic cannot hold.
   absl::Status CheckExtents() const;
 };
+
+// A product of counts; the largest int64 where that does not hold it.
+int64_t SaturatedProduct(std::initializer_list<int64_t> factors);
 
 // Reads a problem off a call.
 using AttentionReader = AttentionProblem (*)(const CallDesc& call);

@@ -1,6 +1,7 @@
 // Reads attention problems off the calls of each operator.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "kernel_templates/attention/problem.h"
@@ -130,10 +131,13 @@ class Builder {
   Builder& Scale(const ParamValue& sm_scale, const ParamValue& softcap) {
     AttentionParams& a = p_.params;
     p_.scale = FloatOr(sm_scale, 1.0 / std::sqrt(static_cast<double>(std::max(a.head_dim, 1))));
-    p_.softcap = !softcap.is_null();
-    const double cap = FloatOr(softcap, 1.0);
+    // A null one, and one that is too large to matter, leave the parameters at 1.
+    p_.softcap = FloatOr(softcap, kLargestSoftcap) < kLargestSoftcap;
+    const double cap = p_.softcap ? softcap.as_float() : 1.0;
+    // Infinity times a product of 0 would be NaN.
+    constexpr double kLargest = std::numeric_limits<float>::max();
     a.scale_log2 = static_cast<float>(p_.scale * std::numbers::log2e);
-    a.softcap_in = static_cast<float>(p_.scale / cap);
+    a.softcap_in = static_cast<float>(std::clamp(p_.scale / cap, -kLargest, kLargest));
     a.softcap_log2 = static_cast<float>(cap * std::numbers::log2e);
     return *this;
   }

@@ -41,7 +41,7 @@ int64_t RowTiles(const AttentionProblem& problem) {
 
 // CTAs of one chunk.
 int64_t Items(const AttentionProblem& problem) {
-  return RowTiles(problem) * problem.params.batches * problem.params.kv_heads;
+  return SaturatedProduct({RowTiles(problem), problem.params.batches, problem.params.kv_heads});
 }
 
 int64_t Chunks(const AttentionProblem& problem, int64_t chunk) {
@@ -56,7 +56,7 @@ int64_t Cluster(const AttentionProblem& problem, const Config& config) {
 }
 
 int64_t QueryRows(const AttentionProblem& problem) {
-  return int64_t{problem.params.batches} * problem.params.q_len * problem.params.heads;
+  return SaturatedProduct({problem.params.batches, problem.params.q_len, problem.params.heads});
 }
 
 class SplitAttentionVariant : public AttentionVariant {

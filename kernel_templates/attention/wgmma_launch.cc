@@ -27,9 +27,11 @@ absl::Status CheckWgmmaCall(const CallDesc& call, const AttentionProblem& p) {
       out.batch % 8 != 0 || !HasPositiveStrides(out)) {
     return FailedPrecondition("o does not lie in rows of 16-byte pieces");
   }
-  if (p.scale <= 0) return FailedPrecondition("sm_scale = ", p.scale, " is not positive");
+  if (!p.positive_scale()) {
+    return FailedPrecondition("sm_scale = ", p.scale, " is not positive in float32");
+  }
   if (!p.empty() &&
-      int64_t{p.params.heads} * p.params.batches * WgmmaRowTiles(p, 64) > 0x3fffffff) {
+      SaturatedProduct({p.params.heads, p.params.batches, WgmmaRowTiles(p, 64)}) > 0x3fffffff) {
     return FailedPrecondition("too many tiles");
   }
   return absl::OkStatus();

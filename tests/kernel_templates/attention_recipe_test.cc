@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -183,6 +184,82 @@ TEST(AttentionRecipeTest, OddCallsArePortable) {
   CallDesc apart = call;
   apart.operands[3].desc.strides = Dims{512 * 32 * 256, 32 * 256, 256, 2};
   EXPECT_EQ(Served(op, apart, H200()), "mma");
+}
+
+CallDesc CallOf(std::string_view op, const Workload& workload, DType dtype) {
+  const auto call = WorkloadCall(*Manifest::FindBuiltin(op), workload, dtype);
+  EXPECT_TRUE(call.ok()) << call.status();
+  return call.ok() ? *call : CallDesc{};
+}
+
+// Guards: counts whose product no 64-bit integer holds are refused, not wrapped to a few tiles. A
+// ragged call has them in little memory.
+TEST(AttentionRecipeTest, ProductsOfCountsDoNotWrap) {
+  const int64_t many = int64_t{1} << 20;
+  const Workload ragged = {"ragged",
+                           {{"q", Dims{1, many, 8}},
+                            {"k", Dims{1, many, 8}},
+                            {"v", Dims{1, many, 8}},
+                            {"cu_seqlens_q", Dims{many + 1}},
+                            {"cu_seqlens_k", Dims{many + 1}}},
+                           {{"max_seqlen_q", ParamValue(int64_t{1} << 29)}},
+                           {}};
+  const char* op = "GroupedQueryAttentionSlidingWindowVarlenFwdOp";
+  const CallDesc call = CallOf(op, ragged, DType::kFloat16);
+  EXPECT_THAT(Served(op, call, H200()), testing::HasSubstr("too many tiles"));
+  EXPECT_THAT(Served(op, call, Ampere()), testing::HasSubstr("tiles exceed the grid"));
+}
+
+// Guards: tokens of more elements than the appending kernel counts are refused.
+TEST(AttentionRecipeTest, TokensThatAnIntDoesNotCountAreRefused) {
+  const char* op = "GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp";
+  const auto served = [&](int64_t heads) {
+    const Dims row = {1, heads, 256};
+    const Workload workload = {
+        "wide",
+        {{"q", row},
+         {"k_new", row},
+         {"v_new", row},
+         {"k_pages", row},
+         {"v_pages", row},
+         {"k_scale", Dims{1}},
+         {"v_scale", Dims{1}},
+         {"cu_seqlens_q", Dims{2}},
+         {"cache_seqlens", Dims{1}},
+         {"block_table", Dims{1, 1}}},
+        {{"page_size", ParamValue(int64_t{1})}, {"max_seqlen_q", ParamValue(int64_t{1})}},
+        {}};
+    return Served(op, CallOf(op, workload, DType::kFloat16), Ampere());
+  };
+  EXPECT_EQ(served((1 << 23) - 1), "mma");
+  EXPECT_THAT(served(1 << 23), testing::HasSubstr("2^31 elements a token"));
+}
+
+// Guards: the numbers of a scale and a softcap that reach the kernels are finite, a scale that
+// float32 does not tell from zero goes where scores are scaled first, and a cap too large to matter
+// is none (its tanh would be off by 1e-7 of it).
+TEST(AttentionRecipeTest, ScalesAndCapsStayFinite) {
+  const char* op = "GroupedQueryAttentionPrefillFwdOp";
+  const auto call = [&](std::string_view name, double value) {
+    const OpSpec& spec = *Manifest::FindBuiltin(op);
+    Workload workload = spec.workloads[0];
+    workload.params.emplace_back(std::string(name), ParamValue(value));
+    return CallOf(op, workload, DType::kFloat16);
+  };
+  for (const double cap : {1e-45, 1e-30, 50.0, 32767.0}) {
+    const AttentionProblem problem = ReadPrefill(call("softcap", cap));
+    EXPECT_TRUE(problem.softcap) << cap;
+    EXPECT_TRUE(std::isfinite(problem.params.softcap_in)) << cap;
+    EXPECT_TRUE(std::isfinite(problem.params.softcap_log2)) << cap;
+  }
+  for (const double cap : {32768.0, 1e30, 3e38}) {
+    const AttentionProblem problem = ReadPrefill(call("softcap", cap));
+    EXPECT_FALSE(problem.softcap) << cap;
+    EXPECT_EQ(problem.params.softcap_log2, ReadPrefill(call("sm_scale", 0.5)).params.softcap_log2);
+  }
+  EXPECT_EQ(Served(op, call("sm_scale", 1e-30), H200()), "wgmma");
+  EXPECT_EQ(Served(op, call("sm_scale", 1e-60), H200()), "mma");
+  EXPECT_EQ(Served(op, call("sm_scale", -0.5), H200()), "mma");
 }
 
 }  // namespace
