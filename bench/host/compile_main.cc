@@ -2,10 +2,13 @@
 //
 //   tilewright_compile_bench [--repeats N] [--op NAME] [--family NAME] [--kernels FILE]
 //
-// Every round compiles the empty kernel and then each kernel once, and takes CPU time. A kernel's
-// time is the median over the rounds, an operator's that over its kernels. Printed is a line a
-// family, as CSV, and one for all memory-bound families: the median and the worst of the operators,
-// in empty kernels. FILE gets a line a kernel. Exit code 1 where a median is over its budget.
+// Every round compiles each kernel once, between two compiles of the empty kernel, and takes CPU
+// time: a kernel's ratio is that to the mean of its two neighbours, so that a machine that becomes
+// slower or faster meanwhile slows both. A kernel counts with its median over the rounds, an
+// operator with that over its kernels. Printed, as CSV, are a line a family and one for all
+// memory-bound families (the median and the worst of the operators, in empty kernels), and then a
+// line an operator (the median and the worst of its kernels, and how many are over the budget).
+// FILE gets a line a kernel. Exit code 1 where the median of a group is over its budget.
 #include <time.h>
 
 #include <algorithm>
@@ -57,6 +60,7 @@ struct Subject {
   std::string instantiation;
   CompileRequest request;
   std::vector<double> ms;
+  std::vector<double> times_empty;  // of the same rounds
 };
 
 struct Options {
@@ -114,14 +118,25 @@ absl::StatusOr<std::vector<Subject>> Subjects(const Options& options) {
   return subjects;
 }
 
+// Compiles it once; its CPU time in milliseconds is the last of `subject.ms`.
+absl::Status CompileOnce(Compiler& compiler, Subject& subject) {
+  const double start = CpuMs();
+  TW_RETURN_IF_ERROR(compiler.Compile(subject.request).status());
+  subject.ms.push_back(CpuMs() - start);
+  return absl::OkStatus();
+}
+
 absl::Status CompileAll(int repeats, std::vector<Subject>& subjects) {
   const std::shared_ptr<Compiler> compiler = NvrtcCompiler();
-  TW_RETURN_IF_ERROR(compiler->Compile(subjects[0].request).status());  // NVRTC's own start
+  Subject& empty = subjects[0];
+  TW_RETURN_IF_ERROR(compiler->Compile(empty.request).status());  // NVRTC's own start
   for (int round = 0; round < repeats; ++round) {
-    for (Subject& subject : subjects) {
-      const double start = CpuMs();
-      TW_RETURN_IF_ERROR(compiler->Compile(subject.request).status());
-      subject.ms.push_back(CpuMs() - start);
+    TW_RETURN_IF_ERROR(CompileOnce(*compiler, empty));
+    for (size_t i = 1; i < subjects.size(); ++i) {
+      const double before = empty.ms.back();
+      TW_RETURN_IF_ERROR(CompileOnce(*compiler, subjects[i]));
+      TW_RETURN_IF_ERROR(CompileOnce(*compiler, empty));
+      subjects[i].times_empty.push_back(subjects[i].ms.back() * 2 / (before + empty.ms.back()));
     }
   }
   return absl::OkStatus();
@@ -130,11 +145,11 @@ absl::Status CompileAll(int repeats, std::vector<Subject>& subjects) {
 absl::Status WriteKernels(const std::string& path, const std::vector<Subject>& subjects) {
   std::ofstream file(path);
   file << "family,op,workload,cpu_ms,times_empty,kernel\n";
-  const double empty_ms = MedianOf(subjects[0].ms);
   for (const Subject& subject : subjects) {
-    const double ms = MedianOf(subject.ms);
-    file << subject.family << "," << subject.op << "," << subject.workload << "," << ms << ","
-         << ms / empty_ms << ",\"" << subject.instantiation << "\"\n";
+    file << subject.family << "," << subject.op << "," << subject.workload << ","
+         << MedianOf(subject.ms) << ","
+         << (subject.times_empty.empty() ? 1 : MedianOf(subject.times_empty)) << ",\""
+         << subject.instantiation << "\"\n";
   }
   if (!file.flush()) return InvalidArgument("cannot write ", path);
   return absl::OkStatus();
@@ -142,6 +157,14 @@ absl::Status WriteKernels(const std::string& path, const std::vector<Subject>& s
 
 // Ratios to the empty kernel, of a group's kernels by operator.
 using Group = std::map<std::string, std::vector<double>>;
+
+// 0: none.
+double BudgetOf(std::string_view group) {
+  return group == kMemoryBound  ? kMemoryBoundBudget
+         : group == "gemm"      ? kGemmBudget
+         : group == "attention" ? kAttentionBudget
+                                : 0;
+}
 
 // Returns whether the median is within its budget, if there is one.
 bool PrintGroup(std::string_view name, const Group& group) {
@@ -154,10 +177,7 @@ bool PrintGroup(std::string_view name, const Group& group) {
     worst = std::max(worst, {medians.back(), op});
   }
   const double median = MedianOf(medians);
-  const double budget = name == kMemoryBound  ? kMemoryBoundBudget
-                        : name == "gemm"      ? kGemmBudget
-                        : name == "attention" ? kAttentionBudget
-                                              : 0;
+  const double budget = BudgetOf(name);
   std::cout << name << "," << group.size() << "," << kernels << "," << median << "," << worst.first
             << "," << worst.second << ",";
   if (budget > 0) std::cout << budget;
@@ -167,16 +187,16 @@ bool PrintGroup(std::string_view name, const Group& group) {
 
 // The number of groups over budget.
 int PrintGroups(const std::vector<Subject>& subjects) {
-  const double empty_ms = MedianOf(subjects[0].ms);
   std::map<std::string, Group> families;
   Group memory_bound;
   for (size_t i = 1; i < subjects.size(); ++i) {
     const Subject& subject = subjects[i];
-    const double ratio = MedianOf(subject.ms) / empty_ms;
+    const double ratio = MedianOf(subject.times_empty);
     families[subject.family][subject.op].push_back(ratio);
     if (IsMemoryBound(subject.family)) memory_bound[subject.op].push_back(ratio);
   }
-  std::cout << "# an empty kernel: " << empty_ms << " ms of CPU time\n"
+  std::cout << "# an empty kernel: " << MedianOf(subjects[0].ms) << " ms of CPU time, median of "
+            << subjects[0].ms.size() << "\n"
             << "group,operators,kernels,median_times_empty,worst_times_empty,worst_op,budget\n";
   int over = 0;
   for (const auto& [family, group] : families) over += PrintGroup(family, group) ? 0 : 1;
@@ -184,11 +204,33 @@ int PrintGroups(const std::vector<Subject>& subjects) {
   return over;
 }
 
+void PrintOperators(const std::vector<Subject>& subjects) {
+  std::map<std::string, std::vector<std::pair<double, const Subject*>>> operators;
+  for (size_t i = 1; i < subjects.size(); ++i) {
+    operators[subjects[i].op].emplace_back(MedianOf(subjects[i].times_empty), &subjects[i]);
+  }
+  std::cout << "\noperator,family,kernels,median_times_empty,worst_times_empty,worst_workload,"
+               "budget,kernels_over_budget\n";
+  for (const auto& [op, kernels] : operators) {
+    const std::string& family = kernels.front().second->family;
+    const double budget = BudgetOf(IsMemoryBound(family) ? kMemoryBound : family);
+    std::vector<double> ratios;
+    for (const auto& [ratio, subject] : kernels) ratios.push_back(ratio);
+    const auto& [worst, slowest] = *std::max_element(kernels.begin(), kernels.end());
+    std::cout << op << "," << family << "," << kernels.size() << "," << MedianOf(ratios) << ","
+              << worst << "," << slowest->workload << "," << budget << ","
+              << std::count_if(ratios.begin(), ratios.end(), [&](double r) { return r > budget; })
+              << "\n";
+  }
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   TW_ASSIGN_OR_RETURN(std::vector<Subject> subjects, Subjects(options));
   TW_RETURN_IF_ERROR(CompileAll(options.repeats, subjects));
   if (!options.kernels.empty()) TW_RETURN_IF_ERROR(WriteKernels(options.kernels, subjects));
-  return PrintGroups(subjects);
+  const int over = PrintGroups(subjects);
+  PrintOperators(subjects);
+  return over;
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Time of a new process with a warm cache, from Runtime::Open to the end of its first launch.
 //
-//   tilewright_first_launch [CACHE]
+//   tilewright_first_launch [--op NAME]... [CACHE]
 //
-// Fills the cache (a temporary one if none is named) in one process, then starts new ones, each
-// with a context made before the clock starts, and prints the medians by operator as CSV. Exit
-// code 1 where a process compiled, or loaded NVRTC.
+// For each operator named, or every one: fills the cache (a temporary one if none is named) in one
+// process, then starts new ones, each with a context made before the clock starts, and prints the
+// medians by operator as CSV. Some seconds an operator. Exit code 1 where a process compiled,
+// loaded NVRTC, or failed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -142,18 +143,23 @@ absl::StatusOr<bool> MeasureOp(const std::string& cache, const std::string& op) 
   return compiles == 0 && !nvrtc;
 }
 
-int RunAll(const std::string& cache) {
-  std::cout << "op,open_ms,launch_ms,open_to_done_ms,compiles,nvrtc_loaded" << std::endl;
-  bool good = true;
-  int ops = 0;
+std::vector<std::string> OpsWithKernels() {
+  std::vector<std::string> ops;
   for (const OpSpec& op : Manifest::BuiltinOps()) {
-    if (MakeBuiltinRecipe(op.name) == nullptr) continue;
-    const absl::StatusOr<bool> warm = MeasureOp(cache, op.name);
+    if (MakeBuiltinRecipe(op.name) != nullptr) ops.push_back(op.name);
+  }
+  return ops;
+}
+
+int RunAll(const std::string& cache, const std::vector<std::string>& ops) {
+  std::cout << "op,open_ms,launch_ms,open_to_done_ms,compiles,nvrtc_loaded" << std::endl;
+  bool good = !ops.empty();
+  for (const std::string& op : ops) {
+    const absl::StatusOr<bool> warm = MeasureOp(cache, op);
     if (!warm.ok()) std::cerr << warm.status() << "\n";
     good = good && warm.ok() && *warm;
-    ++ops;
   }
-  return good && ops > 0 ? 0 : 1;
+  return good ? 0 : 1;
 }
 
 }  // namespace
@@ -162,19 +168,29 @@ int RunAll(const std::string& cache) {
 int main(int argc, char** argv) {
   using namespace tilewright;
   if (argc == 4 && std::string(argv[1]) == "--once") return RunOnce(argv[2], argv[3]);
-  if (argc > 2) {
-    std::cerr << "usage: " << argv[0] << " [CACHE]\n";
+  std::vector<std::string> ops;
+  int next = 1;
+  for (; next + 1 < argc && std::string(argv[next]) == "--op"; next += 2) {
+    ops.push_back(argv[next + 1]);
+    if (const absl::Status known = FindOp(ops.back()).status(); !known.ok()) {
+      std::cerr << known.message() << "\n";
+      return 2;
+    }
+  }
+  if (next + 1 < argc || (next < argc && argv[next][0] == '-')) {
+    std::cerr << "usage: " << argv[0] << " [--op NAME]... [CACHE]\n";
     return 2;
   }
+  if (ops.empty()) ops = OpsWithKernels();
   if (const absl::Status status = SystemDriver()->Init(); !status.ok()) {
     std::cout << "SKIPPED: " << status.message() << "\n";
     return 0;
   }
-  if (argc == 2) return RunAll(argv[1]);
+  if (next < argc) return RunAll(argv[next], ops);
   const std::string folder =
       (std::filesystem::temp_directory_path() / Cat("tilewright-first-launch-", getpid())).string();
   std::filesystem::create_directory(folder);
-  const int code = RunAll(folder + "/kernels.db");
+  const int code = RunAll(folder + "/kernels.db", ops);
   std::filesystem::remove_all(folder);
   return code;
 }
