@@ -107,17 +107,24 @@ struct CacheStats {
   int64_t trials = 0;
   int64_t cubin_bytes = 0;
   int64_t file_bytes = 0;
-  int64_t quarantined = 0;    // damaged files and rows that this object set aside
+  int64_t quarantined = 0;  // damaged files and rows that this object set aside
+  // What this object found of a damaged file, in words, or empty; and the rows that were damaged or
+  // lost with it, the first thousand.
+  std::string damage;
+  std::vector<std::string> lost;
   int64_t damaged_files = 0;  // damaged files kept as "<path>.corrupt-<n>", by any process
   int schema_version = 0;
   std::string path;
   std::string mode;  // "wal", "delete" (network filesystem), "read-only", "memory"
 };
 
-// What Check() found: each problem in words, naming table and key.
+// What Check() found: each problem in words, naming table and key; and what became of it.
 struct CheckReport {
   int64_t rows_checked = 0;
   std::vector<std::string> problems;
+  int64_t deleted = 0;       // damaged rows that are gone from the file
+  absl::Status not_deleted;  // why others are still there, not served
+  bool rebuilt = false;      // the file, from its intact rows
 };
 
 struct MergeReport {

@@ -1,56 +1,20 @@
 #include "cache/layers.h"
 
-#include <unistd.h>
-
 #include <ctime>
 #include <utility>
 
-#include "cache/repair.h"
+#include "cache/salvage.h"
 #include "cache/transfer.h"
 #include "manifest/status.h"
 
 namespace tilewright {
 namespace {
 
-constexpr auto kRetryAfter = std::chrono::seconds(30);
 constexpr auto kFlushAfter = std::chrono::seconds(5);
 // After one lock was waited for in vain, the next calls wait this long, for kRetryAfter.
 constexpr auto kImpatientTimeout = std::chrono::milliseconds(20);
-constexpr auto kCloseTimeout = std::chrono::milliseconds(200);
-constexpr int kMostRepairs = 3;
-
-std::string_view Words(const absl::Status& status) {
-  return {status.message().data(), status.message().size()};
-}
 
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<Store>> OpenReadOnlyStore(const std::string& path,
-                                                         std::chrono::milliseconds busy_timeout) {
-  using Mode = Connection::Mode;
-  bool has_wal = FileBytes(path + "-wal") > 0;
-  if (FolderIsWritable(path) || has_wal) {
-    auto store = Store::Open(path, Mode::kReadOnly, busy_timeout);
-    if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
-  }
-  return Store::Open(path, Mode::kImmutable, busy_timeout);
-}
-
-absl::StatusOr<std::unique_ptr<Layers>> Layers::Open(const CacheOptions& options, bool forked) {
-  std::unique_ptr<Layers> layers(new Layers(options));
-  layers->snapshot_ = forked;
-  if (options.path.empty()) {
-    TW_RETURN_IF_ERROR(layers->WriteMemory([](Store&) { return absl::OkStatus(); }));
-  } else if (forked) {
-    layers->OpenSnapshot();
-  } else if (options.read_only) {
-    layers->OpenReadOnly("");
-  } else {
-    TW_RETURN_IF_ERROR(layers->OpenWritable());
-  }
-  layers->OpenSeeds();
-  return layers;
-}
 
 Layers::~Layers() {
   if (!FileIsWritable()) return;
@@ -59,17 +23,6 @@ Layers::~Layers() {
   FlushMemory();
   if (!touched_.empty()) (void)WriteFile([](Store&) { return absl::OkStatus(); });
   CloseFile();
-}
-
-void Layers::CloseFile() {
-  if (file_ == nullptr) return;
-  // Closing the last connection unlinks the WAL by its name. Another process may have replaced the
-  // file meanwhile, and then the name is the new file's: so closing takes the open lock.
-  auto lock = ByteLock::Open(LockPath(options_.path));
-  bool ours = lock.ok() && lock->LockWithin(kOpenLockOffset, kCloseTimeout).ok() &&
-              IdOf(options_.path) == file_id_;
-  if (!ours) file_->db().LeaveWalOnClose();
-  file_.reset();
 }
 
 int64_t Layers::NowUnix() const {
@@ -90,183 +43,11 @@ std::vector<std::string> Layers::TakeMessages() { return std::exchange(messages_
 void Layers::NoteDamage(Store& store, std::string_view where) {
   for (const std::string& row : store.TakeDamage()) {
     ++quarantined_;
+    NoteLost({row});
     Say(Cat("row ", where), Cat("kernel cache ", where, ": ", row,
                                 "; it was damaged and is ignored, to be rebuilt; further damaged "
                                 "rows are counted without a word"));
   }
-}
-
-void Layers::GoWithoutFile(std::string_view why) {
-  file_.reset();
-  unwritten_ = why;
-  retry_at_ = Clock::now() + kRetryAfter;
-  Say("memory", Cat("kernel cache ", options_.path, ": results are kept in memory only: ", why));
-}
-
-void Layers::OpenReadOnly(std::string_view why_not_writable) {
-  auto store = OpenReadOnlyStore(options_.path, options_.busy_timeout);
-  if (!store.ok()) {
-    std::string_view why = Words(store.status());
-    GoWithoutFile(why_not_writable.empty() ? why : why_not_writable);
-    return;
-  }
-  file_ = std::move(store).value();
-  unwritten_ = why_not_writable;
-  if (why_not_writable.empty()) return;
-  read_only_ = Cat("kernel cache ", options_.path,
-                   ": read-only, new results are kept in memory only: ", why_not_writable);
-  if (IsWritable(options_.path)) Say("read-only", std::exchange(read_only_, {}));
-}
-
-void Layers::OpenSnapshot() {
-  Say("fork",
-      Cat("kernel cache ", options_.path,
-          ": this process was forked from one that uses it; it reads a snapshot and keeps new "
-          "results in memory only"));
-  auto store = Store::Open(options_.path, Connection::Mode::kImmutable, options_.busy_timeout);
-  if (store.ok()) file_ = std::move(store).value();
-}
-
-void Layers::OpenSeeds() {
-  for (const std::string& path : options_.seed_paths) {
-    auto store = OpenReadOnlyStore(path, options_.busy_timeout);
-    if (store.ok()) {
-      seeds_.push_back({path, std::move(store).value()});
-    } else {
-      Say(Cat("open ", path),
-          Cat("kernel cache seed ", path, " is not used: ", Words(store.status())));
-    }
-  }
-}
-
-absl::Status Layers::OpenWritable() {
-  retry_at_.reset();
-  read_only_.clear();
-  TW_RETURN_IF_ERROR(RefuseIrregular(options_.path));
-  absl::Status folder = PrepareFolder(options_.path);
-  if (absl::IsFailedPrecondition(folder)) return folder;
-  if (!folder.ok()) {
-    GoWithoutFile(Words(folder));
-    return absl::OkStatus();
-  }
-  // Every cache that was opened to be written has a lock file beside it.
-  was_used_ = IdOf(LockPath(options_.path)) != FileId{};
-  if (!was_used_) TW_RETURN_IF_ERROR(RefuseForeign(options_.path, false, /*damaged=*/false));
-  auto lock = ByteLock::Open(LockPath(options_.path));
-  if (!lock.ok()) {
-    OpenReadOnly(Words(lock.status()));
-    return absl::OkStatus();
-  }
-  absl::Status locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
-  if (absl::IsUnavailable(locked)) {
-    GoWithoutFile(Words(locked));
-    return absl::OkStatus();
-  }
-  // A filesystem without locks is used without: SQLite's own protocol still holds.
-  absl::Status opened = OpenLocked(true);
-  // Nothing is left beside a file that is refused or cannot be made.
-  if (!was_used_ && (!opened.ok() || IdOf(options_.path) == FileId{})) {
-    unlink(LockPath(options_.path).c_str());
-  }
-  return opened;
-}
-
-absl::Status Layers::OpenLocked(bool may_repair) {
-  const std::string& path = options_.path;
-  // An emptied file beside a WAL: SQLite would drop the WAL and its rows.
-  if (may_repair && FileBytes(path) == 0 && FileBytes(path + "-wal") > 0 &&
-      IdOf(path) != FileId{}) {
-    return RepairLocked("the file is empty beside its WAL");
-  }
-  if (absl::Status made = CreateFile(path); !made.ok()) {
-    OpenReadOnly(Words(made));
-    return absl::OkStatus();
-  }
-  file_id_ = IdOf(path);
-  auto store = Store::Open(path, Connection::Mode::kReadWrite, options_.busy_timeout);
-  if (absl::IsFailedPrecondition(store.status())) return store.status();
-  if (absl::IsDataLoss(store.status()) && may_repair) {
-    TW_RETURN_IF_ERROR(RefuseForeign(path, was_used_, /*damaged=*/true));
-    return RepairLocked(Words(store.status()));
-  }
-  if (absl::IsUnavailable(store.status()) || absl::IsDataLoss(store.status())) {
-    GoWithoutFile(Words(store.status()));
-  } else if (!store.ok()) {
-    OpenReadOnly(Words(store.status()));
-  } else if ((*store)->db().IsReadOnly()) {
-    store->reset();
-    OpenReadOnly("the file cannot be written");
-  } else {
-    file_ = std::move(store).value();
-    SetJournalMode();
-  }
-  return absl::OkStatus();
-}
-
-void Layers::SetJournalMode() {
-  bool network = IsNetworkFilesystem(options_.path, options_.env);
-  Connection& db = file_->db();
-  auto mode = db.QueryText(network ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL");
-  // Another program's lock may be in the way: the file then keeps the mode it has.
-  if (!mode.ok()) mode = db.QueryText("PRAGMA journal_mode");
-  journal_mode_ = mode.value_or("delete");
-  if (network && journal_mode_ == "wal") {
-    CloseFile();
-    GoWithoutFile("on a network filesystem, and in use with a WAL elsewhere");
-    return;
-  }
-  // In a WAL, NORMAL loses nothing when a process dies.
-  if (journal_mode_ == "wal") (void)db.Exec("PRAGMA synchronous = NORMAL");
-  (void)db.Exec("PRAGMA journal_size_limit = 67108864");
-}
-
-absl::Status Layers::RepairLocked(std::string_view reason) {
-  if (++repairs_ > kMostRepairs) {
-    GoWithoutFile(Cat("damaged again and again: ", reason));
-    return absl::OkStatus();
-  }
-  auto report = Repair(options_.path);
-  if (!report.ok()) {
-    OpenReadOnly(Words(report.status()));
-    return absl::OkStatus();
-  }
-  ++quarantined_;
-  Say(Cat("repair ", repairs_),
-      Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", report->rows_kept,
-          " rows were kept, the damaged file is ", report->set_aside));
-  return OpenLocked(false);
-}
-
-void Layers::RepairFile(std::string_view reason) {
-  if (file_ != nullptr) {
-    file_->db().LeaveWalOnClose();
-    file_.reset();
-  }
-  auto lock = ByteLock::Open(LockPath(options_.path));
-  if (lock.ok()) {
-    absl::Status locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
-    if (absl::IsUnavailable(locked)) {
-      GoWithoutFile(Words(locked));
-      return;
-    }
-  }
-  // Another process may have repaired it already.
-  bool replaced = IdOf(options_.path) != file_id_;
-  absl::Status status = replaced ? OpenLocked(true) : RepairLocked(reason);
-  if (!status.ok()) GoWithoutFile(Words(status));
-}
-
-void Layers::Refresh() {
-  if (impatient_ && Clock::now() >= patient_at_) {
-    impatient_ = false;
-    if (file_ != nullptr) file_->db().SetBusyTimeout(options_.busy_timeout);
-  }
-  if (options_.path.empty() || options_.read_only || snapshot_) return;
-  bool replaced = FileIsWritable() && IdOf(options_.path) != file_id_;
-  bool retry = retry_at_.has_value() && Clock::now() >= *retry_at_;
-  if (!replaced && !retry) return;
-  if (replaced) CloseFile();
-  if (absl::Status opened = OpenWritable(); !opened.ok()) GoWithoutFile(Words(opened));
 }
 
 void Layers::ShortenWaits() {
@@ -280,7 +61,8 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
   if (memory_ != nullptr && read(*memory_).value_or(false)) return;
   if (file_ != nullptr) {
     auto done = read(*file_);
-    if (absl::IsDataLoss(done.status()) && file_->writable()) {
+    // A snapshot of a file that its owner goes on writing proves nothing.
+    if (absl::IsDataLoss(done.status()) && !snapshot_) {
       NoteDamage(*file_, options_.path);
       RepairFile(Words(done.status()));
       if (file_ != nullptr) done = read(*file_);
@@ -293,6 +75,13 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
   for (Seed& seed : seeds_) {
     auto done = read(*seed.store);
     NoteDamage(*seed.store, seed.path);
+    if (absl::IsDataLoss(done.status())) {
+      if (auto salvaged = ReadSalvaged(seed.path); salvaged.ok()) {
+        Say(Cat("read ", seed.path), Cat("kernel cache seed ", seed.path, ": ", salvaged->damage));
+        seed.store = std::move(salvaged->store);
+        done = read(*seed.store);
+      }
+    }
     if (!done.ok()) {
       Say(Cat("read ", seed.path),
           Cat("kernel cache seed ", seed.path, ": ", Words(done.status())));

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "cache/cache.h"
 #include "cache/place.h"
+#include "cache/salvage.h"
 #include "cache/store.h"
 
 namespace tilewright {
@@ -52,10 +53,15 @@ class Layers {
   Store* file() { return file_.get(); }
   Store* memory() { return memory_.get(); }
   bool FileIsWritable() const { return file_ != nullptr && file_->writable(); }
-  // Sets the damaged file aside and opens a rebuilt one.
+  // Sets the damaged file aside and opens a rebuilt one; where it cannot be written, its intact
+  // rows are read into memory.
   void RepairFile(std::string_view reason);
   std::string mode() const;
   int64_t quarantined() const { return quarantined_; }
+  // What was found of a damaged file, in words, or empty.
+  const std::string& damage() const { return damage_; }
+  // Rows of the file that were damaged or lost with it, the first thousand.
+  const std::vector<std::string>& lost() const { return lost_; }
   int64_t NowUnix() const;
 
   // Adds a message to be logged, unless one on this topic was.
@@ -67,7 +73,13 @@ class Layers {
  private:
   using Clock = std::chrono::steady_clock;
 
+  static constexpr auto kRetryAfter = std::chrono::seconds(30);
+  static constexpr auto kCloseTimeout = std::chrono::milliseconds(200);
+
   explicit Layers(const CacheOptions& options) : options_(options) {}
+  static std::string_view Words(const absl::Status& status) {
+    return {status.message().data(), status.message().size()};
+  }
   absl::Status OpenWritable();
   // With the open lock held.
   absl::Status OpenLocked(bool may_repair);
@@ -75,6 +87,9 @@ class Layers {
   // A file that its permissions do not let be written is told of at the first write, others at
   // once.
   void OpenReadOnly(std::string_view why_not_writable);
+  void TakeReadable(ReadableFile readable);
+  void SalvageFile(std::string_view reason);
+  void NoteLost(const std::vector<std::string>& names);
   void OpenSnapshot();
   void OpenSeeds();
   void SetJournalMode();
@@ -105,6 +120,8 @@ class Layers {
   std::set<std::string> said_;
   std::vector<std::string> messages_;
   int64_t quarantined_ = 0;
+  std::string damage_;
+  std::vector<std::string> lost_;
   int repairs_ = 0;
   bool snapshot_ = false;
   bool was_used_ = false;                      // a cache was opened at this path before
@@ -113,10 +130,6 @@ class Layers {
   Clock::time_point patient_at_;               // until then, locks are not waited for
   bool impatient_ = false;
 };
-
-// A read-only connection to a file that another may write, or in a folder that nobody can.
-absl::StatusOr<std::unique_ptr<Store>> OpenReadOnlyStore(const std::string& path,
-                                                         std::chrono::milliseconds busy_timeout);
 
 }  // namespace tilewright
 

@@ -11,9 +11,11 @@
 #include "cache/cache_impl.h"
 #include "cache/place.h"
 #include "cache/repair.h"
+#include "cache/salvage.h"
 #include "cache/schema.h"
 #include "cache/transfer.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -29,7 +31,7 @@ class ForeignFile {
   explicit ForeignFile(const std::string& path)
       : path_(path), was_closed_(IdOf(path + "-wal") == FileId{}) {}
   ~ForeignFile() {
-    store_.reset();
+    file_.store.reset();
     if (was_closed_ && IdOf(path_ + "-wal") != FileId{}) RemoveWal();
   }
   ForeignFile(const ForeignFile&) = delete;
@@ -37,25 +39,18 @@ class ForeignFile {
 
   absl::StatusOr<Store*> Open() {
     if (IdOf(path_) == FileId{}) return NotFound("kernel cache: no file at ", path_);
-    auto opened = OpenReadOnlyStore(path_, kForeignTimeout);
-    if (opened.ok()) {
-      store_ = *std::move(opened);
-      auto verdict = store_->db().Verdict("PRAGMA quick_check(1)");
-      if (verdict.ok() && *verdict == "ok") return store_.get();
-    } else if (!absl::IsDataLoss(opened.status())) {
-      return opened.status();
+    TW_ASSIGN_OR_RETURN(file_, OpenReadable(path_, kForeignTimeout));
+    if (file_.damage.empty()) {
+      auto verdict = file_.store->db().Verdict("PRAGMA quick_check(1)");
+      if (verdict.ok() && *verdict == "ok") return file_.store.get();
+      file_.store.reset();
+      TW_ASSIGN_OR_RETURN(file_, ReadSalvaged(path_));
     }
-    TW_ASSIGN_OR_RETURN(store_, Store::OpenMemory());
-    int64_t lost = 0;
-    TW_ASSIGN_OR_RETURN(const int64_t rows, Salvage(path_, path_ + "-wal", *store_, &lost));
-    damage_ = Cat("the file is damaged: ", rows, " rows were read from its intact pages, at least ",
-                  lost, " are lost");
-    if (rows > 0) return store_.get();
-    return InvalidArgument("kernel cache: ", path_, " holds no readable row of a cache");
+    return file_.store.get();
   }
 
   // Empty where the file is whole.
-  const std::string& damage() const { return damage_; }
+  const std::string& damage() const { return file_.damage; }
 
  private:
   // The last connection to close removes the WAL, if it could write.
@@ -66,8 +61,7 @@ class ForeignFile {
 
   const std::string path_;
   const bool was_closed_;
-  std::string damage_;
-  std::unique_ptr<Store> store_;
+  ReadableFile file_;
 };
 
 struct RowCounts {
@@ -81,6 +75,32 @@ RowCounts CountRows(Store& store) {
   return {db.QueryInt("SELECT count(*) FROM kernels").value_or(0),
           db.QueryInt("SELECT count(*) FROM winners").value_or(0),
           db.QueryInt("SELECT count(*) FROM trials").value_or(0)};
+}
+
+// Adds what is wrong with one store; returns what is damaged of the file itself, or nothing.
+std::string CheckStore(Store& store, CheckReport& report) {
+  const auto count = [&](auto&&...) {
+    ++report.rows_checked;
+    return absl::OkStatus();
+  };
+  (void)store.TakeSwept();
+  for (const absl::Status& status : {store.VisitKernels(true, count), store.VisitWinners(count),
+                                     store.VisitTrials(count), store.SweepOrphans()}) {
+    if (!status.ok()) report.problems.emplace_back(status.message());
+  }
+  for (const std::string& row : store.PeekDamage()) report.problems.push_back(row);
+  const Swept swept = store.TakeSwept();
+  report.deleted += swept.deleted;
+  report.not_deleted.Update(swept.kept);
+  if (const absl::Status tables = CheckTables(store.db()); !tables.ok()) {
+    report.problems.push_back(Cat("file: ", tables.message()));
+  }
+  const auto verdict = store.db().Verdict("PRAGMA integrity_check(1)");
+  const std::string text =
+      Escaped(verdict.ok() ? *verdict : std::string(verdict.status().message()));
+  if (text == "ok") return "";
+  report.problems.push_back(Cat("file: ", text));
+  return text;
 }
 
 }  // namespace
@@ -111,6 +131,8 @@ CacheStats CacheImpl::Stats() {
     stats.file_bytes = FileBytes(options_.path) + FileBytes(options_.path + "-wal");
   }
   stats.quarantined = layers->quarantined();
+  stats.damage = layers->damage();
+  stats.lost = layers->lost();
   stats.damaged_files = CountSetAside(options_.path);
   return stats;
 }
@@ -120,26 +142,17 @@ CheckReport CacheImpl::Check() {
   CheckReport report;
   std::string broken;
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
-    auto count = [&](auto&&...) {
-      ++report.rows_checked;
-      return absl::OkStatus();
-    };
-    for (absl::Status status :
-         {store.VisitKernels(true, count), store.VisitWinners(count), store.VisitTrials(count)}) {
-      if (!status.ok()) report.problems.emplace_back(status.message());
-    }
-    for (const std::string& row : store.PeekDamage()) {
-      report.problems.push_back(row);
-    }
-    auto verdict = store.db().Verdict("PRAGMA integrity_check(1)");
-    std::string text = verdict.ok() ? *verdict : std::string(verdict.status().message());
-    if (text != "ok") {
-      report.problems.push_back(Cat("file: ", text));
-      if (&store == layers->file()) broken = text;
-    }
+    const std::string damage = CheckStore(store, report);
+    if (&store == layers->file()) broken = damage;
     return false;
   });
-  if (!broken.empty() && layers->FileIsWritable()) layers->RepairFile(broken);
+  if (broken.empty() || !layers->FileIsWritable()) return report;
+  const size_t lost_before = layers->lost().size();
+  layers->RepairFile(broken);
+  report.rebuilt = true;
+  for (size_t i = lost_before; i < layers->lost().size(); ++i) {
+    report.problems.push_back(Cat("lost with the damaged file: ", Escaped(layers->lost()[i])));
+  }
   return report;
 }
 
@@ -148,7 +161,11 @@ absl::StatusOr<int64_t> CacheImpl::Gc(int64_t max_bytes) {
     return InvalidArgument("kernel cache: gc: expected max_bytes of at least 0, got ", max_bytes);
   }
   Session layers(*this);
-  return layers->Shrink(max_bytes, "");
+  absl::StatusOr<int64_t> deleted = layers->Shrink(max_bytes, "");
+  if (!absl::IsInvalidArgument(deleted.status())) return deleted;
+  // The file's own rules, not the caller's argument.
+  return FailedPrecondition("kernel cache ", options_.path,
+                            ": nothing was deleted: ", deleted.status().message());
 }
 
 absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {

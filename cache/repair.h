@@ -6,13 +6,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cache/store.h"
+#include "cache/salvage.h"
 
 namespace tilewright {
 
 struct RepairReport {
   std::string set_aside;  // where the damaged file went
-  int64_t rows_kept = 0;
+  Salvaged salvaged;
 };
 
 // Replaces the file at `path` by a new database that holds every intact row of the old one and its
@@ -29,11 +29,6 @@ absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged)
 // FailedPrecondition unless an export may replace what is at `path`: nothing, an empty file, or a
 // cache, whole or damaged, that no WAL stands beside. A link is not followed, nor replaced.
 absl::Status RefuseToReplace(const std::string& path);
-
-// Puts every intact row of the files into `fresh`; of one key's versions the newest. Returns how
-// many rows it kept; `lost` is told how many others it found traces of.
-absl::StatusOr<int64_t> Salvage(const std::string& db_path, const std::string& wal_path,
-                                Store& fresh, int64_t* lost = nullptr);
 
 // How many damaged files are kept beside `path`.
 int64_t CountSetAside(const std::string& path);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -174,8 +175,10 @@ absl::Status CompareTables(Connection& db, const TableSql& expected) {
       return absl::DataLossError(Cat("kernel cache: table ", name, " is not what the schema says"));
     }
   }
-  if (tables.size() != expected.size()) {
-    return absl::DataLossError("kernel cache: the file holds tables or triggers of others");
+  for (const auto& [name, sql] : tables) {
+    if (expected.contains(name)) continue;
+    return absl::DataLossError(
+        Cat("kernel cache: the file holds a table or trigger of others, ", Escaped(name)));
   }
   return absl::OkStatus();
 }
@@ -202,6 +205,12 @@ absl::Status Migrate(Connection& db, std::span<const std::string_view> steps) {
   TW_RETURN_IF_ERROR(db.Exec(Cat("PRAGMA application_id = ", kApplicationId)));
   TW_RETURN_IF_ERROR(db.Exec(Cat("PRAGMA user_version = ", newest)));
   return transaction.Commit();
+}
+
+absl::Status CheckTables(Connection& db) {
+  TW_ASSIGN_OR_RETURN(const int64_t version, FileVersion(db, kSteps));
+  TW_ASSIGN_OR_RETURN(const TableSql expected, ExpectedTables(kSteps, version));
+  return CompareTables(db, expected);
 }
 
 absl::Status CheckSchema(Connection& db) {

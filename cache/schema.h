@@ -25,6 +25,10 @@ int SchemaVersion();
 // version says.
 absl::Status Migrate(Connection& db, std::span<const std::string_view> steps = SchemaSteps());
 
+// DataLoss, naming it, where a table or trigger is not what the file's version says: somebody
+// changed the file by hand, or it is damaged.
+absl::Status CheckTables(Connection& db);
+
 // The same checks for a file that is only read: its version must have this version's tables.
 absl::Status CheckSchema(Connection& db);
 

@@ -69,10 +69,13 @@ class Store {
   absl::StatusOr<int64_t> LiveBytes();  // pages in use
   // "<table> row <key>: <what is wrong with it>".
   std::vector<std::string> TakeDamage();
+  // Takes out bytes of no kernel, as damaged rows.
+  absl::Status SweepOrphans();
   Swept TakeSwept();
   const std::vector<std::string>& PeekDamage() const { return damage_; }
   Connection& db() { return db_; }
   bool writable() const { return writable_; }
+  void Freeze() { writable_ = false; }  // from now on it is only read
 
  private:
   Store(Connection db, bool writable) : db_(std::move(db)), writable_(writable) {}

@@ -14,6 +14,8 @@ constexpr std::string_view kTrialKey = "SELECT problem_key FROM trials WHERE row
 constexpr std::string_view kKernelRowid = "SELECT rowid FROM kernels WHERE key = ?";
 constexpr std::string_view kWinnerRowid = "SELECT rowid FROM winners WHERE key = ?";
 constexpr std::string_view kBytesOf = "DELETE FROM kernel_bytes WHERE key = ?";
+constexpr std::string_view kOrphans =
+    "SELECT rowid, key FROM kernel_bytes WHERE key NOT IN (SELECT key FROM kernels)";
 constexpr std::string_view kBeyond = "a value beyond all bounds";
 
 }  // namespace
@@ -82,6 +84,19 @@ absl::Status Store::Sweep() {
   }
   // Rows that cannot be deleted now are not served either; only a damaged file is news.
   return absl::IsDataLoss(swept) ? swept : absl::OkStatus();
+}
+
+absl::Status Store::SweepOrphans() {
+  {
+    TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kOrphans));
+    ResetGuard reset(*select);
+    while (true) {
+      TW_ASSIGN_OR_RETURN(const bool found, select->Step());
+      if (!found) break;
+      NoteDamaged("kernel_bytes", select->Text(1), select->Int(0), "bytes of no kernel");
+    }
+  }
+  return Sweep();
 }
 
 std::vector<std::string> Store::TakeDamage() { return std::exchange(damage_, {}); }

@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kRebuilt[] = "file: it was damaged and was rebuilt from its intact rows";
-
 struct CacheArgs {
   bool json = false;
   std::string max_bytes;
@@ -53,32 +51,42 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
   return kDone;
 }
 
+void PrintCheck(const CheckReport& report, const CacheStats& after) {
+  for (const std::string& problem : report.problems) std::cout << problem << "\n";
+  std::cout << report.rows_checked << " rows checked, " << report.problems.size() << " problems\n";
+  if (report.rebuilt) std::cout << "the file was rebuilt from its intact rows\n";
+  if (report.deleted > 0) {
+    std::cout << report.deleted << " damaged rows were deleted, to be built anew\n";
+  }
+  if (!report.not_deleted.ok()) {
+    std::cout << "damaged rows could not be deleted, and are not served: "
+              << MessageOf(report.not_deleted) << "\n";
+  }
+  if (after.damaged_files > 0) {
+    std::cout << after.damaged_files << " damaged files are kept as " << after.path
+              << ".corrupt-<n>\n";
+  }
+}
+
 int RunCheck(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
-  // Counted first: what was damaged is set aside or taken out when the file is opened.
-  const bool rebuilt = (*cache)->Stats().quarantined > 0;
+  // Asked first: a damaged file is rebuilt, or salvaged, when it is opened.
+  const std::string damage = (*cache)->Stats().damage;
   CheckReport report = (*cache)->Check();
-  if (rebuilt) report.problems.insert(report.problems.begin(), kRebuilt);
+  if (!damage.empty()) report.problems.insert(report.problems.begin(), "file: " + damage);
   const CacheStats after = (*cache)->Stats();
-  const bool writable = after.mode != "read-only" && after.mode != "memory";
   if (args.json) {
     std::cout << Json{{"rows_checked", report.rows_checked},
                       {"problems", report.problems},
+                      {"deleted", report.deleted},
+                      {"not_deleted", MessageOf(report.not_deleted)},
+                      {"rebuilt", report.rebuilt || (!damage.empty() && after.mode != "read-only")},
                       {"damaged_files", after.damaged_files}}
                      .dump(2, ' ', false, kReplaceBadText)
               << "\n";
   } else {
-    for (const std::string& problem : report.problems) std::cout << problem << "\n";
-    std::cout << report.rows_checked << " rows checked, " << report.problems.size()
-              << " problems\n";
-    if (!report.problems.empty() && writable) {
-      std::cout << "damaged rows were deleted, to be built anew\n";
-    }
-    if (after.damaged_files > 0) {
-      std::cout << after.damaged_files << " damaged files are kept as " << after.path
-                << ".corrupt-<n>\n";
-    }
+    PrintCheck(report, after);
   }
   return report.problems.empty() ? kDone : kFindings;
 }
@@ -114,7 +122,7 @@ int RunGc(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExistingWritable);
   if (!cache.ok()) return Fail(cache.status());
   const absl::StatusOr<int64_t> deleted = (*cache)->Gc(*max_bytes);
-  if (!deleted.ok()) return Fail(deleted.status());
+  if (!deleted.ok()) return FailFinding(deleted.status());
   const int64_t file_bytes = (*cache)->Stats().file_bytes;
   if (args.json) {
     std::cout << Json{{"kernels_deleted", *deleted}, {"file_bytes", file_bytes}}.dump(
@@ -129,10 +137,10 @@ int RunGc(const CliContext& context, const CacheArgs& args) {
 int RunExport(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
-  const bool rebuilt = (*cache)->Stats().quarantined > 0;
+  const std::string damage = (*cache)->Stats().damage;
   absl::StatusOr<ExportReport> report = (*cache)->Export(args.file);
   if (!report.ok()) return Fail(report.status());
-  if (rebuilt) report->dropped.insert(report->dropped.begin(), kRebuilt);
+  if (!damage.empty()) report->dropped.insert(report->dropped.begin(), "file: " + damage);
   if (args.json) {
     std::cout << Json{{"exported", args.file},
                       {"kernels", report->kernels},
@@ -171,7 +179,7 @@ int MergeInto(const std::string& target, const std::vector<std::string>& files, 
   bool rejected = false;
   for (const std::string& file : files) {
     const absl::StatusOr<MergeReport> report = (*cache)->Merge(file);
-    if (!report.ok()) return Fail(report.status());
+    if (!report.ok()) return FailFinding(report.status());
     rejected = rejected || !report->rejected.empty() || !report->written.ok();
     reports.push_back({{"file", file},
                        {"kernels_added", report->kernels_added},
@@ -185,7 +193,7 @@ int MergeInto(const std::string& target, const std::vector<std::string>& files, 
               << " winners and " << report->trials_added << " trials added, "
               << report->winners_replaced << " winners replaced\n";
     for (const std::string& row : report->rejected) std::cout << "  rejected " << row << "\n";
-    if (!report->written.ok()) return Fail(report->written);
+    if (!report->written.ok()) return FailFinding(report->written);
   }
   if (json) std::cout << reports.dump(2, ' ', false, kReplaceBadText) << "\n";
   return rejected ? kFindings : kDone;
@@ -196,7 +204,7 @@ int RunDiff(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
   const absl::StatusOr<CacheDiff> diff = (*cache)->Diff(args.file);
-  if (!diff.ok()) return Fail(diff.status());
+  if (!diff.ok()) return FailFinding(diff.status());
   if (args.json) {
     std::cout << Json{{"alike", diff->alike},
                       {"only_left", diff->only_left},
@@ -236,8 +244,8 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
            [&context, args] { return RunStats(context, *args); }));
   json(add(
       "check",
-      "Verify every row's checksum; exit 1 if any is bad. Damaged rows are deleted, to be built "
-      "anew; a damaged file is rebuilt from its intact rows and kept as CACHE.corrupt-<n>",
+      "Verify every row, and the file; exit 1 if anything is bad. Damaged rows are deleted, to be "
+      "built anew; a damaged file is rebuilt from its intact rows and kept as CACHE.corrupt-<n>",
       [&context, args] { return RunCheck(context, *args); }));
   json(add("gc",
            "Delete kernels until the file holds at most --max-bytes: losers of tuning first, then "

@@ -23,6 +23,11 @@ int Fail(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kMisuse : kFindings;
 }
 
+int FailFinding(const absl::Status& status) {
+  (void)Fail(status);
+  return kFindings;
+}
+
 int Misuse(std::string_view message) {
   std::cerr << "tilewright: " << message << "\n";
   return kMisuse;
@@ -62,7 +67,7 @@ absl::Status CheckCachePath(const std::string& path, CacheAccess access) {
   if (path.empty()) {
     return InvalidArgument("no cache file: give --cache FILE or set TILEWRIGHT_CACHE");
   }
-  if (access != CacheAccess::kWritable) {
+  if (access == CacheAccess::kExisting || access == CacheAccess::kExistingWritable) {
     std::error_code error;
     const bool exists = std::filesystem::exists(path, error);
     if (error) return FailedPrecondition("no cache at ", path, ": ", error.message());
@@ -78,7 +83,8 @@ absl::Status CheckCacheMode(Cache& cache, const std::string& path, CacheAccess a
   if (access == CacheAccess::kExisting && mode == "memory") {
     return FailedPrecondition("the cache ", path, " cannot be read");
   }
-  if (access != CacheAccess::kExisting && (mode == "memory" || mode == "read-only")) {
+  const bool reads = access == CacheAccess::kExisting || access == CacheAccess::kFilled;
+  if (mode == "memory" || (mode == "read-only" && !reads)) {
     return FailedPrecondition("the cache ", path, " cannot be written (mode: ", mode, ")");
   }
   return absl::OkStatus();

@@ -41,6 +41,8 @@ bool IsEmptyFile(const std::string& path);
 // else is a finding.
 int Fail(const absl::Status& status);
 int Misuse(std::string_view message);
+// The same for what is no misuse, whatever its code: the state of a file.
+int FailFinding(const absl::Status& status);
 
 // `code`, or kFindings and why on standard error, where not all that was put is in the cache's
 // file.
@@ -62,8 +64,9 @@ CLI::Validator IntegerBetween(uint64_t low, uint64_t high);
 CLI::Validator NumberBetween(double low, double high);
 
 // How a command opens the cache: kExisting fails where there is no file or it cannot be read;
-// kWritable creates it, and fails where what is stored would not last; kExistingWritable does both.
-enum class CacheAccess : uint8_t { kExisting, kWritable, kExistingWritable };
+// kWritable creates it, and fails where what is stored would not last; kExistingWritable does both;
+// kFilled creates it, and takes one that can only be read as it is.
+enum class CacheAccess : uint8_t { kExisting, kWritable, kExistingWritable, kFilled };
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options, CacheAccess access);
 // The same for a file other than the configured cache.
 absl::StatusOr<std::unique_ptr<Cache>> OpenCacheFile(const std::string& path, CacheAccess access);

@@ -91,7 +91,9 @@ absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
   }
   rows.trials = cache.Trials(rows.winners.empty() ? args.trials : rows.winners[0].key);
   rows.kernels.clear();
-  if (rows.trials.empty()) return InvalidArgument("--trials: no problem '", args.trials, "'");
+  if (rows.trials.empty()) {
+    return FailedPrecondition("--trials: the cache has no trials of a problem '", args.trials, "'");
+  }
   return rows;
 }
 

@@ -271,9 +271,8 @@ TEST(Transfer, HostileBundle) {
             absl::StatusCode::kFailedPrecondition);
   WriteFileBytes(folder.File("noise.db"), TestKernel(1, 50000).cubin.substr(kElfHeaderBytes));
   EXPECT_EQ(cache->Merge(folder.File("noise.db")).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(cache->Diff(folder.File("noise.db")).status().code(),
-            absl::StatusCode::kInvalidArgument);
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(cache->Diff(folder.File("noise.db")).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // A damaged bundle gives what can be read of it.

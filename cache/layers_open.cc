@@ -1,0 +1,255 @@
+// Opening, repairing and reopening the file behind a cache.
+#include <unistd.h>
+
+#include <utility>
+
+#include "cache/layers.h"
+#include "cache/repair.h"
+#include "cache/salvage.h"
+#include "manifest/status.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int kMostRepairs = 3;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Layers>> Layers::Open(const CacheOptions& options, bool forked) {
+  std::unique_ptr<Layers> layers(new Layers(options));
+  layers->snapshot_ = forked;
+  if (options.path.empty()) {
+    TW_RETURN_IF_ERROR(layers->WriteMemory([](Store&) { return absl::OkStatus(); }));
+  } else if (forked) {
+    layers->OpenSnapshot();
+  } else if (options.read_only) {
+    layers->OpenReadOnly("");
+  } else {
+    TW_RETURN_IF_ERROR(layers->OpenWritable());
+  }
+  layers->OpenSeeds();
+  return layers;
+}
+
+void Layers::CloseFile() {
+  if (file_ == nullptr) return;
+  // Closing the last connection unlinks the WAL by its name. Another process may have replaced the
+  // file meanwhile, and then the name is the new file's: so closing takes the open lock.
+  auto lock = ByteLock::Open(LockPath(options_.path));
+  bool ours = lock.ok() && lock->LockWithin(kOpenLockOffset, kCloseTimeout).ok() &&
+              IdOf(options_.path) == file_id_;
+  if (!ours) file_->db().LeaveWalOnClose();
+  file_.reset();
+}
+
+void Layers::GoWithoutFile(std::string_view why) {
+  file_.reset();
+  unwritten_ = why;
+  retry_at_ = Clock::now() + kRetryAfter;
+  Say("memory", Cat("kernel cache ", options_.path, ": results are kept in memory only: ", why));
+}
+
+void Layers::OpenReadOnly(std::string_view why_not_writable) {
+  auto opened = OpenReadable(options_.path, options_.busy_timeout);
+  if (!opened.ok()) {
+    std::string_view why = Words(opened.status());
+    GoWithoutFile(why_not_writable.empty() ? why : why_not_writable);
+    return;
+  }
+  TakeReadable(*std::move(opened));
+  unwritten_ = why_not_writable;
+  if (why_not_writable.empty()) return;
+  read_only_ = Cat("kernel cache ", options_.path,
+                   ": read-only, new results are kept in memory only: ", why_not_writable);
+  if (IsWritable(options_.path)) Say("read-only", std::exchange(read_only_, {}));
+}
+
+void Layers::TakeReadable(ReadableFile readable) {
+  file_ = std::move(readable.store);
+  if (readable.damage.empty()) return;
+  damage_ = readable.damage;
+  NoteLost(readable.salvaged.lost);
+  ++quarantined_;
+  Say("salvaged",
+      Cat("kernel cache ", options_.path, ": ", readable.damage, "; it cannot be repaired here"));
+}
+
+void Layers::SalvageFile(std::string_view reason) {
+  file_.reset();
+  auto salvaged = ReadSalvaged(options_.path);
+  if (salvaged.ok()) {
+    TakeReadable(*std::move(salvaged));
+  } else {
+    GoWithoutFile(reason);
+  }
+}
+
+void Layers::NoteLost(const std::vector<std::string>& names) {
+  constexpr size_t kMostNamed = 1000;
+  for (const std::string& name : names) {
+    if (lost_.size() < kMostNamed) lost_.push_back(name);
+  }
+}
+
+void Layers::OpenSnapshot() {
+  Say("fork",
+      Cat("kernel cache ", options_.path,
+          ": this process was forked from one that uses it; it reads a snapshot and keeps new "
+          "results in memory only"));
+  auto store = Store::Open(options_.path, Connection::Mode::kImmutable, options_.busy_timeout);
+  if (store.ok()) file_ = std::move(store).value();
+}
+
+void Layers::OpenSeeds() {
+  for (const std::string& path : options_.seed_paths) {
+    auto opened = OpenReadable(path, options_.busy_timeout);
+    if (!opened.ok()) {
+      Say(Cat("open ", path),
+          Cat("kernel cache seed ", path, " is not used: ", Words(opened.status())));
+      continue;
+    }
+    if (!opened->damage.empty()) {
+      Say(Cat("open ", path), Cat("kernel cache seed ", path, ": ", opened->damage));
+    }
+    seeds_.push_back({path, std::move(opened->store)});
+  }
+}
+
+absl::Status Layers::OpenWritable() {
+  retry_at_.reset();
+  read_only_.clear();
+  TW_RETURN_IF_ERROR(RefuseIrregular(options_.path));
+  absl::Status folder = PrepareFolder(options_.path);
+  if (absl::IsFailedPrecondition(folder)) return folder;
+  if (!folder.ok()) {
+    GoWithoutFile(Words(folder));
+    return absl::OkStatus();
+  }
+  // Every cache that was opened to be written has a lock file beside it.
+  was_used_ = IdOf(LockPath(options_.path)) != FileId{};
+  if (!was_used_) TW_RETURN_IF_ERROR(RefuseForeign(options_.path, false, /*damaged=*/false));
+  auto lock = ByteLock::Open(LockPath(options_.path));
+  if (!lock.ok()) {
+    OpenReadOnly(Words(lock.status()));
+    return absl::OkStatus();
+  }
+  absl::Status locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
+  if (absl::IsUnavailable(locked)) {
+    GoWithoutFile(Words(locked));
+    return absl::OkStatus();
+  }
+  // A filesystem without locks is used without: SQLite's own protocol still holds.
+  absl::Status opened = OpenLocked(true);
+  // Nothing is left beside a file that is refused or cannot be made.
+  if (!was_used_ && (!opened.ok() || IdOf(options_.path) == FileId{})) {
+    unlink(LockPath(options_.path).c_str());
+  }
+  return opened;
+}
+
+absl::Status Layers::OpenLocked(bool may_repair) {
+  const std::string& path = options_.path;
+  // An emptied file beside a WAL: SQLite would drop the WAL and its rows.
+  if (may_repair && FileBytes(path) == 0 && FileBytes(path + "-wal") > 0 &&
+      IdOf(path) != FileId{}) {
+    return RepairLocked("the file is empty beside its WAL");
+  }
+  if (absl::Status made = CreateFile(path); !made.ok()) {
+    OpenReadOnly(Words(made));
+    return absl::OkStatus();
+  }
+  file_id_ = IdOf(path);
+  auto store = Store::Open(path, Connection::Mode::kReadWrite, options_.busy_timeout);
+  if (absl::IsFailedPrecondition(store.status())) return store.status();
+  if (absl::IsDataLoss(store.status()) && may_repair) {
+    TW_RETURN_IF_ERROR(RefuseForeign(path, was_used_, /*damaged=*/true));
+    return RepairLocked(Words(store.status()));
+  }
+  if (absl::IsUnavailable(store.status()) || absl::IsDataLoss(store.status())) {
+    GoWithoutFile(Words(store.status()));
+  } else if (!store.ok()) {
+    OpenReadOnly(Words(store.status()));
+  } else if ((*store)->db().IsReadOnly()) {
+    store->reset();
+    OpenReadOnly("the file cannot be written");
+  } else {
+    file_ = std::move(store).value();
+    SetJournalMode();
+  }
+  return absl::OkStatus();
+}
+
+void Layers::SetJournalMode() {
+  bool network = IsNetworkFilesystem(options_.path, options_.env);
+  Connection& db = file_->db();
+  auto mode = db.QueryText(network ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL");
+  // Another program's lock may be in the way: the file then keeps the mode it has.
+  if (!mode.ok()) mode = db.QueryText("PRAGMA journal_mode");
+  journal_mode_ = mode.value_or("delete");
+  if (network && journal_mode_ == "wal") {
+    CloseFile();
+    GoWithoutFile("on a network filesystem, and in use with a WAL elsewhere");
+    return;
+  }
+  // In a WAL, NORMAL loses nothing when a process dies.
+  if (journal_mode_ == "wal") (void)db.Exec("PRAGMA synchronous = NORMAL");
+  (void)db.Exec("PRAGMA journal_size_limit = 67108864");
+}
+
+absl::Status Layers::RepairLocked(std::string_view reason) {
+  if (++repairs_ > kMostRepairs) {
+    GoWithoutFile(Cat("damaged again and again: ", reason));
+    return absl::OkStatus();
+  }
+  auto report = Repair(options_.path);
+  if (!report.ok()) {
+    OpenReadOnly(Words(report.status()));
+    return absl::OkStatus();
+  }
+  ++quarantined_;
+  const Salvaged& salvaged = report->salvaged;
+  damage_ = Cat("it was damaged and was rebuilt from its intact rows", LostText(salvaged));
+  NoteLost(salvaged.lost);
+  Say(Cat("repair ", repairs_),
+      Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", salvaged.kept,
+          " rows were kept, the damaged file is ", report->set_aside, LostText(salvaged)));
+  return OpenLocked(false);
+}
+
+void Layers::RepairFile(std::string_view reason) {
+  if (!FileIsWritable()) {
+    SalvageFile(reason);
+    return;
+  }
+  if (file_ != nullptr) {
+    file_->db().LeaveWalOnClose();
+    file_.reset();
+  }
+  auto lock = ByteLock::Open(LockPath(options_.path));
+  if (lock.ok()) {
+    absl::Status locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
+    if (absl::IsUnavailable(locked)) {
+      GoWithoutFile(Words(locked));
+      return;
+    }
+  }
+  // Another process may have repaired it already.
+  bool replaced = IdOf(options_.path) != file_id_;
+  absl::Status status = replaced ? OpenLocked(true) : RepairLocked(reason);
+  if (!status.ok()) GoWithoutFile(Words(status));
+}
+
+void Layers::Refresh() {
+  if (impatient_ && Clock::now() >= patient_at_) {
+    impatient_ = false;
+    if (file_ != nullptr) file_->db().SetBusyTimeout(options_.busy_timeout);
+  }
+  if (options_.path.empty() || options_.read_only || snapshot_) return;
+  bool replaced = FileIsWritable() && IdOf(options_.path) != file_id_;
+  bool retry = retry_at_.has_value() && Clock::now() >= *retry_at_;
+  if (!replaced && !retry) return;
+  if (replaced) CloseFile();
+  if (absl::Status opened = OpenWritable(); !opened.ok()) GoWithoutFile(Words(opened));
+}
+
+}  // namespace tilewright

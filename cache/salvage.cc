@@ -1,0 +1,245 @@
+#include "cache/salvage.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "cache/page_scan.h"
+#include "cache/place.h"
+#include "cache/rows.h"
+#include "cache/schema.h"
+#include "manifest/status.h"
+#include "manifest/text.h"
+
+namespace tilewright {
+namespace {
+
+std::string NameOf(const KernelRow& row) { return Cat("kernel ", row.key); }
+std::string NameOf(const WinnerRow& row) { return Cat("winner ", row.key); }
+std::string NameOf(const TrialRow& row) {
+  return Cat("trial ", row.problem_key, " ", row.config_json, " ", row.closure_digest);
+}
+
+// Collects the intact rows of a scan. A kernel is known by the checksum of its bytes, which may
+// come later in the file, so kernels wait until the end.
+class Salvager {
+ public:
+  explicit Salvager(Store& fresh) : fresh_(fresh) {}
+
+  void Take(Record record) {
+    if (!status_.ok() || TakeExact(record, /*leaves_trace=*/true)) return;
+    // A table that somebody added a column to.
+    static constexpr std::array<size_t, 4> kColumns = {18, 16, 15, 3};
+    for (const size_t columns : kColumns) {
+      if (record.size() > columns && TakeExact(record.first(columns), false)) return;
+    }
+  }
+
+  // Cubins whose head was read before them are stored at once; scan once more for the others.
+  bool wants_second_scan() const { return deferred_; }
+  absl::StatusOr<Salvaged> Finish(const Inventory& inventory) {
+    if (!status_.ok()) return status_;
+    std::set<std::string> known(inventory.names.begin(), inventory.names.end());
+    if (!inventory.is_whole) known.insert(traces_.begin(), traces_.end());
+    Salvaged salvaged;
+    salvaged.kept = kept_;
+    salvaged.knows_all = inventory.is_whole;
+    std::set_difference(known.begin(), known.end(), kept_names_.begin(), kept_names_.end(),
+                        std::back_inserter(salvaged.lost));
+    return salvaged;
+  }
+
+ private:
+  // True where the record is a row, whole or damaged.
+  bool TakeExact(Record record, bool leaves_trace) {
+    if (auto bytes = DecodeBytes(record)) {
+      const bool intact = BytesSum(bytes->key, bytes->bytes) == bytes->sum;
+      if (leaves_trace) traces_.insert(Cat("kernel ", bytes->key));
+      if (intact) Keep(std::move(*bytes));
+      return intact || leaves_trace;
+    }
+    if (auto kernel = DecodeKernel(record)) {
+      if (leaves_trace) traces_.insert(NameOf(kernel->row));
+      heads_[kernel->row.key].push_back(std::move(*kernel));
+      return true;
+    }
+    if (auto winner = DecodeWinner(record)) {
+      return TakeWhole(*winner, leaves_trace,
+                       [&] { return fresh_.PutWinner(winner->row, Conflict::kNewer); });
+    }
+    if (auto trial = DecodeTrial(record)) {
+      return TakeWhole(*trial, leaves_trace,
+                       [&] { return fresh_.PutTrial(trial->row, Conflict::kNewer); });
+    }
+    return false;
+  }
+
+  template <class Row, class Put>
+  bool TakeWhole(const Stored<Row>& stored, bool leaves_trace, const Put& put) {
+    const std::string name = NameOf(stored.row);
+    if (leaves_trace) traces_.insert(name);
+    if (!FlawOf(stored).empty()) return leaves_trace;
+    Count(name, put());
+    return true;
+  }
+
+  void Keep(BytesRow bytes) {
+    auto heads = heads_.find(bytes.key);
+    if (heads == heads_.end()) {
+      deferred_ = true;
+      return;
+    }
+    for (const auto& head : heads->second) {
+      if (!FlawOf(head, bytes.sum).empty()) continue;
+      if (!FlawOfBytes(head.row, bytes.sum, bytes.bytes).empty()) continue;
+      KernelRow row = head.row;
+      row.cubin = std::move(bytes.bytes);
+      Count(NameOf(row), fresh_.PutKernel(row, Conflict::kKeep));
+      return;
+    }
+  }
+  void Count(const std::string& name, const absl::StatusOr<Outcome>& outcome) {
+    if (!outcome.ok()) {
+      if (!absl::IsInvalidArgument(outcome.status())) status_ = outcome.status();
+      return;
+    }
+    kept_names_.insert(name);
+    if (*outcome == Outcome::kAdded) ++kept_;
+  }
+
+  Store& fresh_;
+  std::map<std::string, std::vector<Stored<KernelRow>>> heads_;
+  int64_t kept_ = 0;
+  std::set<std::string> traces_;  // names of rows, whole or not
+  std::set<std::string> kept_names_;
+  bool deferred_ = false;  // bytes were met before their head
+  absl::Status status_;
+};
+
+// Adds the names that `query` tells of; false where it broke off.
+bool ListNames(Connection& db, std::string_view kind, std::string_view query,
+               std::vector<std::string>& names) {
+  constexpr size_t kMostNames = 1000000;  // pages of a hostile file may be read again and again
+  auto select = db.Prepare(query);
+  if (!select.ok()) return false;
+  while (names.size() < kMostNames) {
+    const absl::StatusOr<bool> found = select->Step();
+    if (!found.ok()) return false;
+    if (!*found) return true;
+    std::string name(kind);
+    for (int i = 0; i < select->columns(); ++i) name += Cat(" ", select->Text(i));
+    names.push_back(std::move(name));
+  }
+  return false;
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenForReading(const std::string& path,
+                                                      std::chrono::milliseconds busy_timeout) {
+  using Mode = Connection::Mode;
+  const bool has_wal = FileBytes(path + "-wal") > 0;
+  if (FolderIsWritable(path) || has_wal) {
+    auto store = Store::Open(path, Mode::kReadOnly, busy_timeout);
+    if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
+  }
+  return Store::Open(path, Mode::kImmutable, busy_timeout);
+}
+
+}  // namespace
+
+Inventory TakeInventory(const std::string& path) {
+  constexpr auto kTimeout = std::chrono::milliseconds(200);
+  Inventory inventory;
+  // SQLite would delete the WAL beside an emptied file.
+  if (FileBytes(path) == 0) return inventory;
+  auto store = OpenForReading(path, kTimeout);
+  if (!store.ok()) return inventory;
+  // Each is answered by the index of the table's key alone.
+  inventory.is_whole = true;
+  for (const auto& [kind, query] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"kernel", "SELECT key FROM kernels INDEXED BY sqlite_autoindex_kernels_1"},
+           {"winner", "SELECT key FROM winners INDEXED BY sqlite_autoindex_winners_1"},
+           {"trial",
+            "SELECT problem_key, config, closure FROM trials INDEXED BY "
+            "sqlite_autoindex_trials_1"}}) {
+    if (!ListNames((*store)->db(), kind, query, inventory.names)) inventory.is_whole = false;
+  }
+  return inventory;
+}
+
+absl::StatusOr<Salvaged> Salvage(const std::string& db_path, const std::string& wal_path,
+                                 const Inventory& inventory, Store& fresh) {
+  Salvager salvager(fresh);
+  Salvaged salvaged;
+  TW_RETURN_IF_ERROR(fresh.Write([&]() -> absl::Status {
+    auto sink = [&](Record record) { salvager.Take(record); };
+    // Newest first: rows of the WAL stay where the file alone has older ones.
+    std::vector<std::string> overlays = {""};
+    if (FileBytes(wal_path) > 0) overlays.insert(overlays.begin(), wal_path);
+    for (const std::string& overlay : overlays) {
+      ScanRecords(db_path, overlay, sink);
+      if (salvager.wants_second_scan()) ScanRecords(db_path, overlay, sink);
+    }
+    TW_ASSIGN_OR_RETURN(salvaged, salvager.Finish(inventory));
+    return absl::OkStatus();
+  }));
+  return salvaged;
+}
+
+absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path) {
+  ReadableFile file;
+  TW_ASSIGN_OR_RETURN(file.store, Store::OpenMemory());
+  TW_ASSIGN_OR_RETURN(file.salvaged,
+                      Salvage(path, path + "-wal", TakeInventory(path), *file.store));
+  if (file.salvaged.kept == 0) {
+    return absl::DataLossError(Cat("kernel cache: ", path, " holds no readable row of a cache"));
+  }
+  file.store->Freeze();
+  file.damage = Cat("the file is damaged: ", file.salvaged.kept,
+                    " rows were read from its intact pages", LostText(file.salvaged));
+  return file;
+}
+
+absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
+                                          std::chrono::milliseconds busy_timeout) {
+  ReadableFile file;
+  auto store = OpenForReading(path, busy_timeout);
+  if (absl::IsDataLoss(store.status())) return ReadSalvaged(path);
+  if (!store.ok()) return store.status();
+  file.store = std::move(store).value();
+  return file;
+}
+
+// True where some row of the file is intact.
+bool HoldsRows(const std::string& path) {
+  bool found = false;
+  const std::string wal = FileBytes(path + "-wal") > 0 ? path + "-wal" : "";
+  ScanRecords(path, wal, [&](Record record) {
+    if (found) return;
+    if (auto bytes = DecodeBytes(record)) {
+      found = BytesSum(bytes->key, bytes->bytes) == bytes->sum;
+    } else if (auto winner = DecodeWinner(record)) {
+      found = FlawOf(*winner).empty();
+    } else if (auto trial = DecodeTrial(record)) {
+      found = FlawOf(*trial).empty();
+    }
+  });
+  return found;
+}
+
+std::string LostText(const Salvaged& salvaged) {
+  const std::vector<std::string>& lost = salvaged.lost;
+  constexpr size_t kMostNamed = 8;
+  if (lost.empty()) return "";
+  std::string text = Cat("; ", salvaged.knows_all ? "" : "at least ", lost.size(),
+                         lost.size() == 1 ? " row is" : " rows are", " lost: ");
+  for (size_t i = 0; i < std::min(lost.size(), kMostNamed); ++i) {
+    text += Cat(i > 0 ? ", " : "", Escaped(lost[i]));
+  }
+  if (lost.size() > kMostNamed) text += Cat(" and ", lost.size() - kMostNamed, " more");
+  return text;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,58 @@
+// What can be read of a damaged database, page by page.
+#ifndef TILEWRIGHT_CACHE_SALVAGE_H_
+#define TILEWRIGHT_CACHE_SALVAGE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cache/store.h"
+
+namespace tilewright {
+
+// The names of the rows that a file's indexes tell of, such as "winner <key>". A page of rows that
+// cannot be read leaves those that tell which rows it held.
+struct Inventory {
+  std::vector<std::string> names;
+  bool is_whole = false;  // every index was read to its end
+};
+// Reads indexes only. Empty for a file whose tables are not ours.
+Inventory TakeInventory(const std::string& path);
+
+struct Salvaged {
+  int64_t kept = 0;
+  // Names of rows that the inventory, or where that is not whole a trace on some page, tells of,
+  // and of which no version was intact.
+  std::vector<std::string> lost;
+  bool knows_all = true;  // of what was lost: the inventory is whole
+};
+// Puts every intact row of the files into `fresh`; of one key's versions the newest.
+absl::StatusOr<Salvaged> Salvage(const std::string& db_path, const std::string& wal_path,
+                                 const Inventory& inventory, Store& fresh);
+
+// A cache file that is only read.
+struct ReadableFile {
+  std::unique_ptr<Store> store;  // the file, or a copy of its intact rows in memory
+  std::string damage;            // what was read of a damaged file; empty where it is whole
+  Salvaged salvaged;
+};
+// A copy in memory of the intact rows of a file that cannot be repaired where it is. DataLoss where
+// there are none.
+absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path);
+// The file, or such a copy where its structure is damaged or its tables are not ours.
+absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
+                                          std::chrono::milliseconds busy_timeout);
+
+// True where some row of the file is intact.
+bool HoldsRows(const std::string& path);
+
+// "; at least 2 rows are lost: kernel k, winner w", or empty; of many the first are named.
+std::string LostText(const Salvaged& salvaged);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_CACHE_SALVAGE_H_

@@ -1,0 +1,187 @@
+// Damaged files that cannot be repaired where they are, and the names of what a repair loses.
+#include "cache/salvage.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cache/cache.h"
+#include "manifest/status.h"
+#include "tests/cache/cache_fixture.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr size_t kPage = 4096;
+
+// The numbers, from 0, of a table's or index's leaf pages.
+std::vector<size_t> LeavesOf(const std::string& path, const std::string& name) {
+  const std::string numbers =
+      Shell(path, Cat("select pageno from dbstat where name = '", name, "' and pagetype = 'leaf'"));
+  std::vector<size_t> pages;
+  for (size_t at = 0; at < numbers.size(); at = numbers.find('\n', at) + 1) {
+    pages.push_back(std::stoul(numbers.substr(at)) - 1);
+  }
+  return pages;
+}
+
+void Spoil(const std::string& path, size_t page) {
+  WriteFileBytes(path, ReadFileBytes(path).replace(page * kPage, kPage, kPage, '\x5a'));
+}
+
+std::vector<std::string> KeysOn(const std::string& path, size_t page) {
+  const std::string bytes = ReadFileBytes(path).substr(page * kPage, kPage);
+  std::vector<std::string> names;
+  for (int i = 0; i < kWinners; ++i) {
+    if (bytes.find(TestWinner(i).problem_json) != std::string::npos) {
+      names.push_back(Cat("winner problem-", i));
+    }
+  }
+  return names;
+}
+
+// Guards: what a repair could not keep is named, though nothing of it can be read any more.
+TEST(Salvage, LostRowsAreNamed) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeFile(path);
+  const std::vector<size_t> leaves = LeavesOf(path, "winners");
+  ASSERT_GE(leaves.size(), 2u);
+  std::vector<std::string> expected = KeysOn(path, leaves[1]);
+  ASSERT_GE(expected.size(), 1u);
+  std::sort(expected.begin(), expected.end());
+  Spoil(path, leaves[1]);
+  LogLines log;
+  auto cache = OpenCache(path, &log);
+  EXPECT_EQ(ReadAll(*cache).winners, kWinners - static_cast<int>(expected.size()));
+  EXPECT_EQ(cache->Stats().lost, expected);
+  ASSERT_THAT(log.lines, SizeIs(1));
+  EXPECT_THAT(log.lines[0], HasSubstr(Cat("lost: ", expected[0])));
+  EXPECT_THAT(cache->Stats().damage, HasSubstr(expected[0]));
+}
+
+// Guards: a damaged file that may only be read serves and exports its intact rows, with one line,
+// and no byte of it is changed.
+TEST(Salvage, ReadOnlyFileServesItsIntactRows) {
+  for (const bool header : {false, true}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    unlink((path + ".lock").c_str());
+    const std::vector<size_t> leaves = LeavesOf(path, "winners");
+    const int lost = header ? 0 : static_cast<int>(KeysOn(path, leaves[0]).size());
+    Spoil(path, header ? 0 : leaves[0]);
+    const std::string bytes = ReadFileBytes(path);
+    LogLines log;
+    CacheOptions options;
+    options.path = path;
+    options.read_only = true;
+    options.log = log.Sink();
+    auto cache = OpenCache(options);
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners, kWinners - lost);
+    EXPECT_EQ(served.trials, kTrials);
+    EXPECT_EQ(cache->Stats().mode, "read-only");
+    EXPECT_EQ(cache->Stats().lost.size(), static_cast<size_t>(lost));
+    ASSERT_THAT(log.lines, SizeIs(1));
+    EXPECT_THAT(log.lines[0], HasSubstr("rows were read from its intact pages"));
+    const auto exported = cache->Export(folder.File("out.db"));
+    ASSERT_TRUE(exported.ok()) << exported.status();
+    EXPECT_EQ(exported->winners, kWinners - lost);
+    EXPECT_TRUE(cache->PutKernel(TestKernel(100)).ok());
+    EXPECT_TRUE(cache->HasKernel("kernel-100"));
+    cache.reset();
+    EXPECT_TRUE(ReadFileBytes(path) == bytes);
+  }
+}
+
+// Guards: the same where the folder cannot be written, by a user who may write nothing.
+TEST(Salvage, ReadOnlyFolderServesItsIntactRows) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeFile(path);
+  Spoil(path, 0);
+  unlink((path + ".lock").c_str());
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  EXPECT_EQ(InChild(
+                [&] {
+                  auto cache = OpenCache(path);
+                  const Served served = ReadAll(*cache);
+                  return served.kernels + served.winners + served.trials;
+                },
+                54321),
+            kKernels + kWinners + kTrials);
+}
+
+// Guards: a damaged seed serves its intact rows too, damaged before it is opened or after.
+TEST(Salvage, DamagedSeedServesItsIntactRows) {
+  for (const bool header : {false, true}) {
+    TempFolder folder;
+    const std::string path = folder.File("seed.db");
+    MakeFile(path);
+    Spoil(path, header ? 0 : LeavesOf(path, "winners")[0]);
+    const std::string bytes = ReadFileBytes(path);
+    LogLines log;
+    CacheOptions options;
+    options.seed_paths = {path};
+    options.log = log.Sink();
+    auto cache = OpenCache(options);
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners < kWinners, !header);
+    EXPECT_EQ(served.trials, kTrials);
+    EXPECT_EQ(log.Count("the file is damaged"), 1u);
+    EXPECT_TRUE(ReadFileBytes(path) == bytes);
+  }
+}
+
+// Guards: a file that may only be read and is none of ours serves nothing, and says so.
+TEST(Salvage, FileWithoutRowsServesNothing) {
+  TempFolder folder;
+  WriteFileBytes(folder.File("k.db"), std::string(50000, 'g'));
+  LogLines log;
+  CacheOptions options;
+  options.path = folder.File("k.db");
+  options.read_only = true;
+  options.log = log.Sink();
+  auto cache = OpenCache(options);
+  EXPECT_EQ(ReadAll(*cache).kernels, 0);
+  EXPECT_EQ(cache->Stats().mode, "memory");
+  EXPECT_EQ(log.lines.size(), 1u);
+}
+
+// Guards: damage that nobody reads is found and healed by Check(), every row on a readable page
+// kept: a page of trials, of an index, of the page that is not in use.
+TEST(Salvage, CheckHealsWhatNobodyReads) {
+  for (const char* name : {"trials", "winners_by_op", "sqlite_autoindex_trials_1",
+                           "sqlite_autoindex_winners_1", "sqlite_autoindex_kernel_bytes_1"}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    const std::vector<size_t> leaves = LeavesOf(path, name);
+    ASSERT_GE(leaves.size(), 1u) << name;
+    Spoil(path, leaves.back());
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    EXPECT_FALSE(cache->Check().problems.empty()) << name;
+    EXPECT_EQ(log.Count("was damaged"), 1u) << name;
+    EXPECT_THAT(cache->Check().problems, ElementsAre()) << name;
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels) << name;
+    EXPECT_EQ(served.winners, kWinners) << name;
+    EXPECT_EQ(served.trials + static_cast<int>(cache->Stats().lost.size()), kTrials) << name;
+    EXPECT_EQ(cache->Stats().lost.empty(), std::string(name) != "trials") << name;
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
