@@ -1,9 +1,10 @@
 // NVRTC, loaded when first needed. The only file that knows it.
 #include <dlfcn.h>
 #include <glob.h>
-#include <link.h>
 
+#include <array>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -71,11 +72,13 @@ std::vector<std::string> LibrariesIn(const std::string& directory) {
   return {paths.rbegin(), paths.rend()};
 }
 
-// Where a library lies that was opened by its name alone, since the loader's own path leads there
-// or since it is loaded already.
+// Where the library `name` lies, which was opened by its name alone, since the loader's own path
+// leads there or since it is loaded already. The folder is copied by the loader, under its own
+// lock.
 std::string FileOf(void* handle, const std::string& name) {
-  link_map* map = nullptr;
-  return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : name;
+  std::array<char, PATH_MAX> folder{};
+  if (dlinfo(handle, RTLD_DI_ORIGIN, folder.data()) != 0) return name;
+  return Cat(folder.data(), "/", name);
 }
 
 // NVRTC opens its built-ins by name alone, and so finds them only where the loader's own path
