@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,8 +70,9 @@ double CpuSeconds() {
 }
 
 double MedianNs(std::vector<double> seconds) {
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  return seconds[seconds.size() / 2] * 1e9;
+  const auto half = seconds.begin() + std::ssize(seconds) / 2;
+  std::nth_element(seconds.begin(), half, seconds.end());
+  return *half * 1e9;
 }
 
 // Batches of calls and of bare launches in turns: `extra_ns` is the median of the differences.

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -257,8 +258,9 @@ absl::StatusOr<double> TimeThreads(Gpu& gpu, const Launcher& launch) {
 }
 
 double MedianNs(std::vector<double> seconds) {
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  return seconds[seconds.size() / 2] * 1e9;
+  const auto half = seconds.begin() + std::ssize(seconds) / 2;
+  std::nth_element(seconds.begin(), half, seconds.end());
+  return *half * 1e9;
 }
 
 absl::Status Measure(benchmark::State& state, const Case& spec, int sets, bool threads) {
