@@ -96,6 +96,11 @@ absl::Status Layers::WriteFile(const std::function<absl::Status(Store&)>& write)
     for (const std::string& key : touched_) TW_RETURN_IF_ERROR(file_->SetLastUsed(key, NowUnix()));
     return absl::OkStatus();
   });
+  if (absl::IsInvalidArgument(status) && !touched_.empty()) {
+    // It may be the note of use that the file's own rules refuse.
+    touched_.clear();
+    status = file_->Write([&] { return write(*file_); });
+  }
   if (status.ok()) touched_.clear();
   return status;
 }

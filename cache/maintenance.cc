@@ -68,13 +68,18 @@ struct RowCounts {
   int64_t kernels = 0;
   int64_t winners = 0;
   int64_t trials = 0;
+  int64_t cubin_bytes = 0;
 };
 
-RowCounts CountRows(Store& store) {
+absl::StatusOr<RowCounts> CountRows(Store& store) {
   Connection& db = store.db();
-  return {db.QueryInt("SELECT count(*) FROM kernels").value_or(0),
-          db.QueryInt("SELECT count(*) FROM winners").value_or(0),
-          db.QueryInt("SELECT count(*) FROM trials").value_or(0)};
+  RowCounts counts;
+  TW_ASSIGN_OR_RETURN(counts.kernels, db.QueryInt("SELECT count(*) FROM kernels"));
+  TW_ASSIGN_OR_RETURN(counts.winners, db.QueryInt("SELECT count(*) FROM winners"));
+  TW_ASSIGN_OR_RETURN(counts.trials, db.QueryInt("SELECT count(*) FROM trials"));
+  TW_ASSIGN_OR_RETURN(counts.cubin_bytes,
+                      db.QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes"));
+  return counts;
 }
 
 // Adds what is wrong with one store; returns what is damaged of the file itself, or nothing.
@@ -113,20 +118,23 @@ absl::Status CacheImpl::Persisted() {
 CacheStats CacheImpl::Stats() {
   Session layers(*this);
   CacheStats stats;
-  layers->Read([](Store&) -> absl::StatusOr<bool> { return true; });  // reopens if need be
+  RowCounts file;
+  RowCounts memory;
+  layers->Read([&](Store& store) -> absl::StatusOr<bool> {
+    RowCounts* counts = &store == layers->file()     ? &file
+                        : &store == layers->memory() ? &memory
+                                                     : nullptr;
+    if (counts == nullptr) return false;
+    TW_ASSIGN_OR_RETURN(*counts, CountRows(store));
+    return false;
+  });
   stats.path = options_.path;
   stats.mode = layers->mode();
   stats.schema_version = SchemaVersion();
-  for (Store* store : {layers->file(), layers->memory()}) {
-    if (store == nullptr) continue;
-    const RowCounts counts = CountRows(*store);
-    stats.kernels += counts.kernels;
-    stats.winners += counts.winners;
-    stats.trials += counts.trials;
-    stats.cubin_bytes += store->db()
-                             .QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes")
-                             .value_or(0);
-  }
+  stats.kernels = file.kernels + memory.kernels;
+  stats.winners = file.winners + memory.winners;
+  stats.trials = file.trials + memory.trials;
+  stats.cubin_bytes = file.cubin_bytes + memory.cubin_bytes;
   if (!options_.path.empty()) {
     stats.file_bytes = FileBytes(options_.path) + FileBytes(options_.path + "-wal");
   }
@@ -193,7 +201,7 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
       });
       return copied;
     }));
-    const RowCounts counts = CountRows(*out);
+    TW_ASSIGN_OR_RETURN(const RowCounts counts, CountRows(*out));
     report.kernels = counts.kernels;
     report.winners = counts.winners;
     report.trials = counts.trials;

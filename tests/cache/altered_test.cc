@@ -77,6 +77,26 @@ TEST(Altered, TriggerRefusesACollection) {
   }
 }
 
+// Guards: where the file refuses to note that a kernel was used, results are stored all the same.
+TEST(Altered, TriggerRefusesTheTimeOfUse) {
+  for (const std::string effect : {"ignore", "abort, 'mine'", "rollback, 'mine'"}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    OpenCache(path)->PutKernel(TestKernel(1)).IgnoreError();
+    Shell(path, Cat("create trigger keep before insert on kernels when new.key = 'kernel-1' begin ",
+                    "select raise(", effect, "); end"));
+    CacheOptions options;
+    options.path = path;
+    options.env.now_unix = [] { return int64_t{1800000000}; };
+    auto cache = OpenCache(options);
+    EXPECT_TRUE(cache->FindKernel("kernel-1").has_value());
+    EXPECT_EQ(cache->PutKernel(TestKernel(2)), absl::OkStatus());
+    EXPECT_EQ(cache->Persisted(), absl::OkStatus());
+    cache.reset();
+    EXPECT_EQ(Shell(path, "select key from kernels order by key"), "kernel-1\nkernel-2\n");
+  }
+}
+
 // Guards: a column, table or index that somebody added costs no row: everything is served, stored,
 // exported and merged, and a check names the change and nothing else.
 TEST(Altered, AdditionsCostNothing) {

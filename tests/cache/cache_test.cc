@@ -68,6 +68,15 @@ TEST(Cache, FilesArePrivate) {
     ASSERT_EQ(stat(folder.File(name).c_str(), &info), 0) << name;
     EXPECT_EQ(info.st_mode & 0777, 0600u) << name;
   }
+  cache.reset();
+  // So is what a repair makes.
+  WriteFileBytes(folder.File("a/b/k.db"),
+                 ReadFileBytes(folder.File("a/b/k.db")).replace(0, 9, 9, 'z'));
+  ASSERT_TRUE(OpenCache(folder.File("a/b/k.db"))->HasKernel("kernel-1"));
+  for (const char* name : {"a/b/k.db", "a/b/k.db.corrupt-1"}) {
+    ASSERT_EQ(stat(folder.File(name).c_str(), &info), 0) << name;
+    EXPECT_EQ(info.st_mode & 0777, 0600u) << name;
+  }
   for (const char* name : {"a", "a/b"}) {
     ASSERT_EQ(stat(folder.File(name).c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0700u) << name;

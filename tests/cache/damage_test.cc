@@ -68,14 +68,31 @@ INSTANTIATE_TEST_SUITE_P(
                   "update kernel_bytes set (sum, bytes) = (select sum, bytes from kernel_bytes "
                   "where key = 'kernel-8') where key = 'kernel-7'"),
         std::pair("KernelText", "update kernels set symbol = '_ZN9' where key = 'kernel-7'"),
+        std::pair("KernelBit",
+                  "update kernels set symbol = 'a' || substr(symbol, 2) "
+                  "where key = 'kernel-7'"),
+        std::pair("KernelHalf",
+                  "update kernels set instantiation = substr(instantiation, 1, 14) "
+                  "where key = 'kernel-7'"),
+        std::pair("KernelEmpty", "update kernels set digest = '' where key = 'kernel-7'"),
         std::pair("KernelNumber", "update kernels set smem = smem + 1 where key = 'kernel-7'"),
         std::pair("KernelArch", "update kernels set arch = 'sm_80' where key = 'kernel-7'"),
         std::pair("KernelSum", "update kernels set sum = '' where key = 'kernel-7'"),
         std::pair("WinnerTime", "update winners set us = us / 2 where key = 'problem-3'"),
+        std::pair("WinnerBit",
+                  "update winners set problem = replace(problem, '512', '513') "
+                  "where key = 'problem-3'"),
+        std::pair("WinnerHalf",
+                  "update winners set dtypes = substr(dtypes, 1, 13) "
+                  "where key = 'problem-3'"),
+        std::pair("WinnerEmpty", "update winners set kernels = '' where key = 'problem-3'"),
         std::pair("WinnerConfig", "update winners set config = '{}' where key = 'problem-3'"),
         std::pair("TrialStatus",
                   "update trials set status = 'ok' where status = 'wrong' and "
                   "problem_key = 'problem-3'"),
+        std::pair("TrialBit", "update trials set device = 'OVIDIA H200/132' where rowid = 5"),
+        std::pair("TrialHalf", "update trials set error = substr(error, 1, 12) where rowid = 8"),
+        std::pair("TrialEmpty", "update trials set closure = '' where rowid = 5"),
         std::pair("TrialTime", "update trials set us = 0.1 where config like '%tile_m\\\":64}'")),
     [](const auto& info) { return info.param.first; });
 
@@ -175,6 +192,67 @@ TEST(DamagedWal, EmptyFileBesideAWal) {
   auto cache = OpenCache(folder.File("c.db"), &log);
   EXPECT_GT(ReadAll(*cache).kernels, 0);
   EXPECT_EQ(log.lines.size(), 1u);
+}
+
+// A WAL of an earlier time beside the file, whole or cut in half: what is served was stored at some
+// time, what was lost is built anew, and the file is sound then.
+TEST(DamagedWal, StaleWal) {
+  for (const bool halved : {false, true}) {
+    SCOPED_TRACE(halved ? "halved" : "whole");
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    const auto put_winners = [](Cache& cache, int age) {
+      for (int i = 0; i < kWinners; ++i) {
+        WinnerRow row = TestWinner(i);
+        row.median_us += age;
+        row.tuned_unix -= age;
+        ASSERT_TRUE(cache.PutWinner(row).ok());
+      }
+    };
+    std::string stale;
+    {
+      auto cache = OpenCache(path);
+      put_winners(*cache, 500);
+      stale = ReadFileBytes(path + "-wal");
+      ASSERT_GT(stale.size(), 4096u);
+    }
+    put_winners(*OpenCache(path), 0);
+    Grow(path);
+    const std::string file = ReadFileBytes(path);
+    WriteFileBytes(path, halved ? file.substr(0, file.size() / 2) : file);
+    WriteFileBytes(path + "-wal", stale);
+    {
+      LogLines log;
+      auto cache = OpenCache(path, &log);
+      int kernels = 0;
+      for (int i = 0; i < kKernels; ++i) {
+        const auto row = cache->FindKernel(Cat("kernel-", i));
+        if (!row) continue;
+        ExpectSame(TestKernel(i), *row);
+        ++kernels;
+      }
+      EXPECT_GE(kernels, kKernels / 4);
+      for (int i = 0; i < kWinners; ++i) {
+        const auto row = cache->FindWinner(Cat("problem-", i));
+        if (!row) continue;
+        const int64_t age = TestWinner(i).tuned_unix - row->tuned_unix;
+        EXPECT_TRUE(age == 0 || age == 500) << age;
+        EXPECT_EQ(row->median_us, TestWinner(i).median_us + static_cast<double>(age));
+      }
+      (void)cache->Check();
+      EXPECT_LE(log.lines.size(), 1u) << testing::PrintToString(log.lines);
+      Fill(*cache);
+    }
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners, kWinners);
+    EXPECT_EQ(served.trials, kTrials);
+    EXPECT_THAT(cache->Check().problems, ElementsAre());
+    EXPECT_THAT(log.lines, ElementsAre());
+  }
 }
 
 // A WAL of another file, or of noise, beside a sound file is no reason to lose a row.

@@ -159,6 +159,24 @@ TEST(Salvage, FileWithoutRowsServesNothing) {
   EXPECT_EQ(log.lines.size(), 1u);
 }
 
+// Guards: statistics do not show none where a damaged page keeps rows from being counted.
+TEST(Salvage, StatisticsHealToo) {
+  for (const char* name :
+       {"sqlite_autoindex_winners_1", "sqlite_autoindex_trials_1", "kernel_bytes"}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    Spoil(path, LeavesOf(path, name).back());
+    LogLines log;
+    const CacheStats stats = OpenCache(path, &log)->Stats();
+    EXPECT_EQ(stats.winners, kWinners) << name;
+    EXPECT_EQ(stats.trials, kTrials) << name;
+    EXPECT_GE(stats.kernels, kKernels / 2) << name;
+    EXPECT_EQ(stats.kernels + static_cast<int64_t>(stats.lost.size()), kKernels) << name;
+    EXPECT_EQ(log.Count("was damaged"), 1u) << name << testing::PrintToString(log.lines);
+  }
+}
+
 // Guards: damage that nobody reads is found and healed by Check(), every row on a readable page
 // kept: a page of trials, of an index, of the page that is not in use.
 TEST(Salvage, CheckHealsWhatNobodyReads) {

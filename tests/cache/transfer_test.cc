@@ -270,8 +270,7 @@ TEST(Transfer, HostileBundle) {
   EXPECT_EQ(cache->Merge(folder.File("photos.db")).status().code(),
             absl::StatusCode::kFailedPrecondition);
   WriteFileBytes(folder.File("noise.db"), TestKernel(1, 50000).cubin.substr(kElfHeaderBytes));
-  EXPECT_EQ(cache->Merge(folder.File("noise.db")).status().code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(cache->Merge(folder.File("noise.db")).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(cache->Diff(folder.File("noise.db")).status().code(), absl::StatusCode::kDataLoss);
 }
 
