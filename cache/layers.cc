@@ -76,7 +76,7 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
     auto done = read(*seed.store);
     NoteDamage(*seed.store, seed.path);
     if (absl::IsDataLoss(done.status())) {
-      if (auto salvaged = ReadSalvaged(seed.path); salvaged.ok()) {
+      if (auto salvaged = ReadSalvaged(seed.path, Words(done.status())); salvaged.ok()) {
         Say(Cat("read ", seed.path), Cat("kernel cache seed ", seed.path, ": ", salvaged->damage));
         seed.store = std::move(salvaged->store);
         done = read(*seed.store);

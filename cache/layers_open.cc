@@ -76,7 +76,7 @@ void Layers::TakeReadable(ReadableFile readable) {
 
 void Layers::SalvageFile(std::string_view reason) {
   file_.reset();
-  auto salvaged = ReadSalvaged(options_.path);
+  auto salvaged = ReadSalvaged(options_.path, reason);
   if (salvaged.ok()) {
     TakeReadable(*std::move(salvaged));
   } else {

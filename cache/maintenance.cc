@@ -43,8 +43,9 @@ class ForeignFile {
     if (file_.damage.empty()) {
       auto verdict = file_.store->db().Verdict("PRAGMA quick_check(1)");
       if (verdict.ok() && *verdict == "ok") return file_.store.get();
+      const std::string reason = Escaped(verdict.ok() ? *verdict : Cat(verdict.status().message()));
       file_.store.reset();
-      TW_ASSIGN_OR_RETURN(file_, ReadSalvaged(path_));
+      TW_ASSIGN_OR_RETURN(file_, ReadSalvaged(path_, reason));
     }
     return file_.store.get();
   }

@@ -91,9 +91,14 @@ absl::StatusOr<RepairReport> Repair(const std::string& path) {
   rename((path + "-wal").c_str(), wal_aside.c_str());
   auto kept = BuildFresh(fresh_path, path, wal_aside, inventory);
   if (!kept.ok()) {
-    // Whatever stood in the way of keeping rows, an empty cache is better than a damaged one.
     unlink(fresh_path.c_str());
     unlink((fresh_path + "-journal").c_str());
+    if (absl::IsResourceExhausted(kept.status())) {
+      // A full disk, or a folder that cannot be written: the file is left for a better day.
+      rename(wal_aside.c_str(), (path + "-wal").c_str());
+      return kept.status();
+    }
+    // Whatever else stood in the way of keeping rows, an empty cache is better than a damaged one.
   } else {
     report.salvaged = *kept;
   }

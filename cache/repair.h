@@ -18,6 +18,7 @@ struct RepairReport {
 // Replaces the file at `path` by a new database that holds every intact row of the old one and its
 // WAL; the old ones are kept as "<path>.corrupt-<n>". The caller holds the open lock and has closed
 // its own connection. Crash-safe: at every moment `path` is the old file or the whole new one.
+// ResourceExhausted where there is no room, or no right, for a new one: all is left as it was.
 absl::StatusOr<RepairReport> Repair(const std::string& path);
 
 // FailedPrecondition where the file at `path` is another program's, and must be left alone. OK

@@ -188,7 +188,7 @@ absl::StatusOr<Salvaged> Salvage(const std::string& db_path, const std::string& 
   return salvaged;
 }
 
-absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path) {
+absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path, std::string_view reason) {
   ReadableFile file;
   TW_ASSIGN_OR_RETURN(file.store, Store::OpenMemory());
   TW_ASSIGN_OR_RETURN(file.salvaged,
@@ -197,7 +197,7 @@ absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path) {
     return absl::DataLossError(Cat("kernel cache: ", path, " holds no readable row of a cache"));
   }
   file.store->Freeze();
-  file.damage = Cat("the file is damaged: ", file.salvaged.kept,
+  file.damage = Cat("the file is damaged (", reason, "): ", file.salvaged.kept,
                     " rows were read from its intact pages", LostText(file.salvaged));
   return file;
 }
@@ -206,7 +206,9 @@ absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
                                           std::chrono::milliseconds busy_timeout) {
   ReadableFile file;
   auto store = OpenForReading(path, busy_timeout);
-  if (absl::IsDataLoss(store.status())) return ReadSalvaged(path);
+  if (absl::IsDataLoss(store.status())) {
+    return ReadSalvaged(path, std::string(store.status().message()));
+  }
   if (!store.ok()) return store.status();
   file.store = std::move(store).value();
   return file;

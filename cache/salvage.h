@@ -40,9 +40,9 @@ struct ReadableFile {
   std::string damage;            // what was read of a damaged file; empty where it is whole
   Salvaged salvaged;
 };
-// A copy in memory of the intact rows of a file that cannot be repaired where it is. DataLoss where
-// there are none.
-absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path);
+// A copy in memory of the intact rows of a file that cannot be repaired where it is; `reason` says
+// what is wrong with it. DataLoss where there are none.
+absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path, std::string_view reason);
 // The file, or such a copy where its structure is damaged or its tables are not ours.
 absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
                                           std::chrono::milliseconds busy_timeout);

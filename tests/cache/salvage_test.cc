@@ -2,6 +2,7 @@
 #include "cache/salvage.h"
 
 #include <gmock/gmock.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,6 +143,42 @@ TEST(Salvage, DamagedSeedServesItsIntactRows) {
     EXPECT_EQ(log.Count("the file is damaged"), 1u);
     EXPECT_TRUE(ReadFileBytes(path) == bytes);
   }
+}
+
+// Guards: where a full disk takes no rebuilt file, the damaged one is left as it is and its intact
+// rows are served; it is rebuilt once there is room.
+TEST(Salvage, FullDiskServesTheIntactRows) {
+  TempFolder elsewhere;
+  MakeFile(elsewhere.File("k.db"));
+  const std::string bytes = ReadFileBytes(elsewhere.File("k.db")).replace(0, 4, 4, 'z');
+  TempFolder folder;
+  if (mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=2m,mode=0700") != 0) {
+    GTEST_SKIP() << "cannot mount a tmpfs here";
+  }
+  const std::string path = folder.File("k.db");
+  WriteFileBytes(path, bytes);
+  WriteFileBytes(folder.File("filler"), std::string(2 << 20, 'f'));
+  {
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners, kWinners);
+    EXPECT_EQ(served.trials, kTrials);
+    EXPECT_EQ(log.Count("rows were read from its intact pages"), 1u);
+    EXPECT_TRUE(cache->PutKernel(TestKernel(100)).ok());
+    EXPECT_FALSE(cache->Persisted().ok());
+  }
+  EXPECT_TRUE(ReadFileBytes(path) == bytes);
+  EXPECT_THAT(folder.Names(), ElementsAre("filler", "k.db", "k.db.lock"));
+  unlink(folder.File("filler").c_str());
+  {
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
+    EXPECT_EQ(log.Count("was damaged"), 1u) << testing::PrintToString(log.lines);
+  }
+  umount(folder.path().c_str());
 }
 
 // Guards: a file that may only be read and is none of ours serves nothing, and says so.

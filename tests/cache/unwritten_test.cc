@@ -110,7 +110,7 @@ TEST(Unwritten, MergeOfADamagedFileSaysSo) {
   auto cache = OpenCache("");
   const auto report = cache->Merge(folder.File("from.db"));
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_THAT(report->rejected, Contains(HasSubstr("the file is damaged: ")));
+  EXPECT_THAT(report->rejected, Contains(HasSubstr("the file is damaged (")));
   EXPECT_LT(report->kernels_added + report->winners_added + report->trials_added,
             kKernels + kWinners + kTrials);
 }
