@@ -122,15 +122,19 @@ class Salvager {
 // Adds the names that `query` tells of; false where it broke off.
 bool ListNames(Connection& db, std::string_view kind, std::string_view query,
                std::vector<std::string>& names) {
-  constexpr size_t kMostNames = 1000000;  // pages of a hostile file may be read again and again
+  // Pages of a hostile file may be read again and again.
+  constexpr size_t kMostNames = 1000000;
+  constexpr size_t kMostBytes = 256 << 20;
+  size_t bytes = 0;
   auto select = db.Prepare(query);
   if (!select.ok()) return false;
-  while (names.size() < kMostNames) {
+  while (names.size() < kMostNames && bytes < kMostBytes) {
     const absl::StatusOr<bool> found = select->Step();
     if (!found.ok()) return false;
     if (!*found) return true;
     std::string name(kind);
     for (int i = 0; i < select->columns(); ++i) name += Cat(" ", select->Text(i));
+    bytes += name.size();
     names.push_back(std::move(name));
   }
   return false;

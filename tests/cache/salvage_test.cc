@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "cache/cache.h"
+#include "cache/page_scan.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
 
@@ -179,6 +180,42 @@ TEST(Salvage, FullDiskServesTheIntactRows) {
     EXPECT_EQ(log.Count("was damaged"), 1u) << testing::PrintToString(log.lines);
   }
   umount(folder.path().c_str());
+}
+
+// Guards: a file whose cells all lead into one chain of pages, which never ends, or to one another,
+// is read in the time that its size takes.
+TEST(Salvage, HostileChainsEnd) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  const auto put = [](std::string& page, size_t at, std::string_view bytes) {
+    page.replace(at, bytes.size(), bytes);
+  };
+  for (const bool chained : {false, true}) {
+    // Page 1 is a header; page 2 a leaf of cells at one place; page 3 a chain that leads to itself.
+    std::string header(kPage, '\0');
+    put(header, 0, std::string_view("SQLite format 3\0\x10\0", 18));
+    std::string leaf(kPage, '\0');
+    constexpr size_t kCells = 1900;
+    constexpr size_t kCellAt = 3840;
+    put(leaf, 0, std::string_view("\x0d\0\0\x07\x6c", 5));
+    for (size_t i = 0; i < kCells; ++i) put(leaf, 8 + 2 * i, std::string_view("\x0f\x00", 2));
+    // 60,000,000 bytes, of which 489 would stand here; or 200, of three texts.
+    put(leaf, kCellAt,
+        chained ? std::string_view("\x9c\xce\xb8\x00\x01", 5)
+                : std::string_view("\x81\x48\x01\x04\x0d\x0d\x0d", 7));
+    std::string chain(kPage, 'c');
+    put(chain, 0, std::string_view("\0\0\0\3", 4));
+    std::string file = header;
+    for (int i = 0; i < 50; ++i) file += leaf + chain;
+    put(file, 2 * kPage, chain);
+    WriteFileBytes(path, file);
+    int64_t records = 0;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(ScanRecords(path, "", [&](Record) { ++records; }), 50);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+    EXPECT_LT(records, 50 * 100);
+    EXPECT_EQ(records > 0, !chained);
+  }
 }
 
 // Guards: a file that may only be read and is none of ours serves nothing, and says so.
