@@ -43,6 +43,7 @@ class ForeignFile {
     if (file_.damage.empty()) {
       auto verdict = file_.store->db().Verdict("PRAGMA quick_check(1)");
       if (verdict.ok() && *verdict == "ok") return file_.store.get();
+      if (!verdict.ok() && !absl::IsDataLoss(verdict.status())) return verdict.status();
       const std::string reason = Escaped(verdict.ok() ? *verdict : Cat(verdict.status().message()));
       file_.store.reset();
       TW_ASSIGN_OR_RETURN(file_, ReadSalvaged(path_, reason));
@@ -106,7 +107,8 @@ std::string CheckStore(Store& store, CheckReport& report) {
       Escaped(verdict.ok() ? *verdict : std::string(verdict.status().message()));
   if (text == "ok") return "";
   report.problems.push_back(Cat("file: ", text));
-  return text;
+  // A file that is locked, or a disk that fails, is not damaged for that.
+  return verdict.ok() || absl::IsDataLoss(verdict.status()) ? text : "";
 }
 
 }  // namespace

@@ -182,6 +182,27 @@ TEST(Salvage, FullDiskServesTheIntactRows) {
   umount(folder.path().c_str());
 }
 
+// Guards: a file that cannot be checked because another program holds it is not taken for damaged.
+TEST(Salvage, LockedFileIsNotDamaged) {
+  TempFolder folder;
+  CacheOptions options;
+  options.path = folder.File("k.db");
+  options.busy_timeout = std::chrono::milliseconds(20);
+  options.env.filesystem_type = [](const std::string&) { return 0x6969; };  // no WAL: readers wait
+  auto cache = OpenCache(options);
+  Fill(*cache);
+  auto other = Connection::Open(options.path, Connection::Mode::kReadWrite, options.busy_timeout);
+  ASSERT_TRUE(other.ok() && other->Exec("BEGIN EXCLUSIVE").ok());
+  const CheckReport report = cache->Check();
+  EXPECT_FALSE(report.problems.empty());
+  EXPECT_FALSE(report.rebuilt);
+  EXPECT_EQ(OpenCache("")->Merge(options.path).status().code(), absl::StatusCode::kUnavailable);
+  ASSERT_TRUE(other->Exec("ROLLBACK").ok());
+  EXPECT_THAT(cache->Check().problems, ElementsAre());
+  EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
+  EXPECT_THAT(folder.Names(), ElementsAre("k.db", "k.db.lock"));
+}
+
 // Guards: a file whose cells all lead into one chain of pages, which never ends, or to one another,
 // is read in the time that its size takes.
 TEST(Salvage, HostileChainsEnd) {
