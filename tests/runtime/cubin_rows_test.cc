@@ -10,8 +10,8 @@ namespace {
 
 using CubinRowsTest = RuntimeFixture;
 
-// Guards: bytes that have a cubin's header and no kernel, and a cubin of another digest, are built anew and replaced; an
-// intact row is used as it is.
+// Guards: bytes that have a cubin's header and no kernel, and a cubin of another digest, are built
+// anew and replaced; an intact row is used as it is.
 TEST_F(CubinRowsTest, WhatIsNotItsCubinIsBuiltAnew) {
   Open();
   MakeCurrent();
