@@ -217,7 +217,7 @@ class Bench {
         return of_config[static_cast<size_t>(sample) % of_config.size()]->Launch(checker_.stream());
       });
     }
-    const absl::Status status = options_.profile ? LaunchEach() : Time(shape, candidates, peers);
+    absl::Status status = options_.profile ? LaunchEach() : Time(shape, candidates, peers);
     TW_RETURN_IF_ERROR(checker_.FreeInputsAside());
     return status;
   }
