@@ -213,7 +213,7 @@ std::vector<WinnerRow> CacheImpl::AllWinners() {
 absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockCompile(
     std::string_view key, std::chrono::milliseconds timeout) {
   auto deadline = std::chrono::steady_clock::now() + timeout;
-  bool shared = !options_.path.empty() && !options_.read_only;
+  bool shared = !options_.path.empty() && !options_.read_only && FileMayBeWritten(options_.path);
   auto lock = shared ? ByteLock::Open(LockPath(options_.path))
                      : absl::StatusOr<ByteLock>(absl::UnavailableError("memory only"));
   if (!lock.ok()) return LockInMemory(key, deadline);

@@ -52,6 +52,7 @@ class Layers {
 
   Store* file() { return file_.get(); }
   Store* memory() { return memory_.get(); }
+  const Store* memory() const { return memory_.get(); }
   bool FileIsWritable() const { return file_ != nullptr && file_->writable(); }
   // Sets the damaged file aside and opens a rebuilt one; where it cannot be written, its intact
   // rows are read into memory.

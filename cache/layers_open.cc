@@ -128,6 +128,11 @@ absl::Status Layers::OpenWritable() {
   // Every cache that was opened to be written has a lock file beside it.
   was_used_ = IdOf(LockPath(options_.path)) != FileId{};
   if (!was_used_) TW_RETURN_IF_ERROR(RefuseForeign(options_.path, false, /*damaged=*/false));
+  if (!FileMayBeWritten(options_.path)) {
+    // Who may not write the file leaves nothing beside it, which its owner would have to refuse.
+    OpenReadOnly("the file cannot be written");
+    return absl::OkStatus();
+  }
   auto lock = ByteLock::Open(LockPath(options_.path));
   if (!lock.ok()) {
     OpenReadOnly(Words(lock.status()));
@@ -138,6 +143,7 @@ absl::Status Layers::OpenWritable() {
     GoWithoutFile(Words(locked));
     return absl::OkStatus();
   }
+  if (locked.ok()) UndoSwap(options_.path);
   // A filesystem without locks is used without: SQLite's own protocol still holds.
   absl::Status opened = OpenLocked(true);
   // Nothing is left beside a file that is refused or cannot be made.

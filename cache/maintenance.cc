@@ -1,11 +1,15 @@
 // What the command line does with a cache: statistics, checking, collecting, moving rows.
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <utility>
 
 #include "cache/cache_impl.h"
@@ -41,10 +45,10 @@ class ForeignFile {
     if (IdOf(path_) == FileId{}) return NotFound("kernel cache: no file at ", path_);
     TW_ASSIGN_OR_RETURN(file_, OpenReadable(path_, kForeignTimeout));
     if (file_.damage.empty()) {
-      auto verdict = file_.store->db().Verdict("PRAGMA quick_check(1)");
-      if (verdict.ok() && *verdict == "ok") return file_.store.get();
-      if (!verdict.ok() && !absl::IsDataLoss(verdict.status())) return verdict.status();
-      const std::string reason = Escaped(verdict.ok() ? *verdict : Cat(verdict.status().message()));
+      const absl::Status whole = file_.store->CheckIntegrity();
+      if (whole.ok()) return file_.store.get();
+      if (!absl::IsDataLoss(whole)) return whole;
+      const std::string reason(whole.message());
       file_.store.reset();
       TW_ASSIGN_OR_RETURN(file_, ReadSalvaged(path_, reason));
     }
@@ -74,18 +78,36 @@ struct RowCounts {
 };
 
 absl::StatusOr<RowCounts> CountRows(Store& store) {
-  Connection& db = store.db();
   RowCounts counts;
-  TW_ASSIGN_OR_RETURN(counts.kernels, db.QueryInt("SELECT count(*) FROM kernels"));
-  TW_ASSIGN_OR_RETURN(counts.winners, db.QueryInt("SELECT count(*) FROM winners"));
-  TW_ASSIGN_OR_RETURN(counts.trials, db.QueryInt("SELECT count(*) FROM trials"));
+  TW_ASSIGN_OR_RETURN(counts.kernels, store.Count("SELECT count(*) FROM kernels"));
+  TW_ASSIGN_OR_RETURN(counts.winners, store.Count("SELECT count(*) FROM winners"));
+  TW_ASSIGN_OR_RETURN(counts.trials, store.Count("SELECT count(*) FROM trials"));
   TW_ASSIGN_OR_RETURN(counts.cubin_bytes,
-                      db.QueryInt("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes"));
+                      store.Count("SELECT coalesce(sum(length(bytes)), 0) FROM kernel_bytes"));
   return counts;
 }
 
-// Adds what is wrong with one store; returns what is damaged of the file itself, or nothing.
+// Adds what is wrong with the pages and tables of one store; returns what makes it one to be
+// rebuilt, or nothing.
+std::string CheckStructure(Store& store, CheckReport& report) {
+  std::string broken;
+  const absl::StatusOr<SchemaFindings> schema = CompareSchema(store.db());
+  if (schema.ok()) {
+    for (const std::string& text : schema->altered) report.problems.push_back(Cat("file: ", text));
+    for (const std::string& text : schema->missing) report.problems.push_back(Cat("file: ", text));
+    if (!schema->missing.empty()) broken = schema->missing.front();
+  } else {
+    report.problems.push_back(Cat("file: ", std::string(schema.status().message())));
+  }
+  // A file that is locked, or a disk that fails, is not damaged for that.
+  const absl::Status whole = store.CheckIntegrity();
+  if (!whole.ok()) report.problems.push_back(Cat("file: ", std::string(whole.message())));
+  return absl::IsDataLoss(whole) ? std::string(whole.message()) : broken;
+}
+
+// Adds what is wrong with one store; returns what makes it one to be rebuilt, or nothing.
 std::string CheckStore(Store& store, CheckReport& report) {
+  std::string broken;
   const auto count = [&](auto&&...) {
     ++report.rows_checked;
     return absl::OkStatus();
@@ -93,22 +115,41 @@ std::string CheckStore(Store& store, CheckReport& report) {
   (void)store.TakeSwept();
   for (const absl::Status& status : {store.VisitKernels(true, count), store.VisitWinners(count),
                                      store.VisitTrials(count), store.SweepOrphans()}) {
-    if (!status.ok()) report.problems.emplace_back(status.message());
+    if (status.ok()) continue;
+    report.problems.emplace_back(status.message());
+    if (broken.empty() && absl::IsDataLoss(status)) broken = std::string(status.message());
   }
   for (const std::string& row : store.PeekDamage()) report.problems.push_back(row);
   const Swept swept = store.TakeSwept();
   report.deleted += swept.deleted;
   report.not_deleted.Update(swept.kept);
-  if (const absl::Status tables = CheckTables(store.db()); !tables.ok()) {
-    report.problems.push_back(Cat("file: ", tables.message()));
+  const std::string structure = CheckStructure(store, report);
+  return structure.empty() ? broken : structure;
+}
+
+// What exports to `path` left that were killed. One that is still written to is spared whatever its
+// number says: its process may be of another machine, or container.
+void RemoveLeftPartials(const std::string& path) {
+  const std::string start = std::filesystem::path(path).filename().string() + ".partial-";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(FolderOf(path), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start)) continue;
+    const std::string number = name.substr(start.size());
+    const auto pid = static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
+    if (number != std::to_string(pid) || pid <= 0) continue;
+    struct stat info {};
+    if (kill(pid, 0) == 0 || errno != ESRCH || lstat(entry.path().c_str(), &info) != 0) continue;
+    constexpr time_t kQuiet = 60;
+    if (!S_ISREG(info.st_mode) || time(nullptr) - info.st_mtime < kQuiet) continue;
+    unlink(entry.path().c_str());
+    unlink((entry.path().string() + "-journal").c_str());
   }
-  const auto verdict = store.db().Verdict("PRAGMA integrity_check(1)");
-  const std::string text =
-      Escaped(verdict.ok() ? *verdict : std::string(verdict.status().message()));
-  if (text == "ok") return "";
-  report.problems.push_back(Cat("file: ", text));
-  // A file that is locked, or a disk that fails, is not damaged for that.
-  return verdict.ok() || absl::IsDataLoss(verdict.status()) ? text : "";
+}
+
+// DataLoss where an index may have hidden rows of a file: asked after all of them were read.
+absl::Status CheckAllWasSeen(const Layers& layers, Store& store) {
+  return &store == layers.memory() ? absl::OkStatus() : store.CheckIntegrity();
 }
 
 }  // namespace
@@ -160,7 +201,8 @@ CheckReport CacheImpl::Check() {
   if (broken.empty() || !layers->FileIsWritable()) return report;
   const size_t lost_before = layers->lost().size();
   layers->RepairFile(broken);
-  report.rebuilt = true;
+  report.rebuilt = layers->FileIsWritable();
+  if (!report.rebuilt) report.problems.push_back("file: it could not be rebuilt");
   for (size_t i = lost_before; i < layers->lost().size(); ++i) {
     report.problems.push_back(Cat("lost with the damaged file: ", Escaped(layers->lost()[i])));
   }
@@ -186,6 +228,7 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
   }
   TW_RETURN_IF_ERROR(RefuseToReplace(path));
   Session layers(*this);
+  RemoveLeftPartials(path);
   std::string partial = Cat(path, ".partial-", getpid());
   unlink(partial.c_str());
   TW_RETURN_IF_ERROR(CreateFile(partial));
@@ -197,6 +240,7 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
       absl::Status copied;
       layers->Read([&](Store& store) -> absl::StatusOr<bool> {
         absl::Status status = CopyRows(store, *out, Conflict::kKeep);
+        if (status.ok()) status = CheckAllWasSeen(*layers.operator->(), store);
         for (const std::string& row : store.PeekDamage()) report.dropped.push_back(row);
         if (absl::IsDataLoss(status)) report.dropped.push_back(Cat("file: ", status.message()));
         if (!status.ok() && !absl::IsDataLoss(status)) copied = status;
@@ -288,6 +332,7 @@ absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
   Session layers(*this);
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
     TW_RETURN_IF_ERROR(Summarize(store, left));
+    TW_RETURN_IF_ERROR(CheckAllWasSeen(*layers.operator->(), store));
     for (const std::string& row : store.PeekDamage()) damaged.push_back(Cat(row, "; damaged"));
     return false;
   });

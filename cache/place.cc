@@ -118,9 +118,12 @@ bool FolderIsWritable(const std::string& path) {
   return faccessat(AT_FDCWD, FolderOf(path).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+bool FileMayBeWritten(const std::string& path) {
+  return IdOf(path) == FileId{} || faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
 bool IsWritable(const std::string& path) {
-  return FolderIsWritable(path) &&
-         (IdOf(path) == FileId{} || faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0);
+  return FolderIsWritable(path) && FileMayBeWritten(path);
 }
 
 bool IsNetworkFilesystem(const std::string& path, const CacheEnv& env) {

@@ -25,7 +25,8 @@ absl::Status RefuseIrregular(const std::string& path);
 
 std::string FolderOf(const std::string& path);
 bool FolderIsWritable(const std::string& path);
-// By permissions: the file, where there is one, and its folder.
+// By permissions: the file, where there is one; and its folder too.
+bool FileMayBeWritten(const std::string& path);
 bool IsWritable(const std::string& path);
 // NFS, SMB, FUSE and their like, where a WAL's shared memory does not work.
 bool IsNetworkFilesystem(const std::string& path, const CacheEnv& env);

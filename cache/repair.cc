@@ -1,11 +1,14 @@
 #include "cache/repair.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "cache/page_scan.h"
@@ -19,21 +22,52 @@ namespace {
 // Damaged files kept for inspection; the oldest makes room.
 constexpr int kMostSetAside = 8;
 
-std::string SetAsidePath(const std::string& path) {
-  std::string oldest;
+// What SQLite puts beside a database. The new file must never meet those of the old one.
+constexpr std::array<const char*, 3> kCompanions = {"-wal", "-shm", "-journal"};
+
+std::string SetAsidePath(const std::string& path, int n) { return Cat(path, ".corrupt-", n); }
+std::string SwapPath(const std::string& path, int n) { return Cat(path, ".swap-", n); }
+
+bool IsThere(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+// The first number that is free, else the oldest, whose files are removed.
+int MakeRoom(const std::string& path) {
+  int oldest = 0;
   time_t oldest_time = 0;
   for (int n = 1; n <= kMostSetAside; ++n) {
-    std::string candidate = Cat(path, ".corrupt-", n);
     struct stat info {};
-    if (lstat(candidate.c_str(), &info) != 0) return candidate;
-    if (oldest.empty() || info.st_mtime < oldest_time) {
-      oldest = candidate;
+    if (lstat(SetAsidePath(path, n).c_str(), &info) != 0) {
+      oldest = n;
+      break;
+    }
+    if (oldest == 0 || info.st_mtime < oldest_time) {
+      oldest = n;
       oldest_time = info.st_mtime;
     }
   }
-  unlink(oldest.c_str());
-  unlink((oldest + "-wal").c_str());
+  const std::string base = SetAsidePath(path, oldest);
+  unlink(base.c_str());
+  for (const char* suffix : kCompanions) unlink((base + suffix).c_str());
   return oldest;
+}
+
+void SyncFolder(const std::string& path) {
+  const int fd = open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)fsync(fd);
+  close(fd);
+}
+
+// A second name of the file, or a copy where the filesystem has no hard links.
+bool KeepAs(const std::string& path, const std::string& kept) {
+  if (link(path.c_str(), kept.c_str()) == 0) return true;
+  std::error_code error;
+  const bool copied = std::filesystem::copy_file(path, kept, error) && !error;
+  if (!copied) unlink(kept.c_str());
+  return copied;
 }
 
 absl::StatusOr<Salvaged> BuildFresh(const std::string& path, const std::string& db_path,
@@ -44,6 +78,39 @@ absl::StatusOr<Salvaged> BuildFresh(const std::string& path, const std::string& 
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> fresh,
                       Store::Open(path, Connection::Mode::kReadWrite, std::chrono::seconds(5)));
   return Salvage(db_path, wal_path, inventory, *fresh);
+}
+
+absl::StatusOr<Salvaged> BuildEmpty(const std::string& path) {
+  return BuildFresh(path, "", "", Inventory());
+}
+
+// From the first step to the last "<path>.swap-<n>" says that the change is under way: at its end
+// the last rename takes that name away and puts the new file into place at once.
+absl::Status Swap(const std::string& path, const std::string& fresh_path, int n,
+                  const std::function<void()>& before_step) {
+  const std::string aside = SetAsidePath(path, n);
+  const std::string swap = SwapPath(path, n);
+  const auto failed = [&] {
+    return ResourceExhausted("kernel cache: cannot set the damaged file ", path,
+                             " aside: ", strerror(errno));
+  };
+  before_step();
+  if (rename(fresh_path.c_str(), swap.c_str()) != 0) return failed();
+  before_step();
+  if (!KeepAs(path, aside)) return failed();
+  SyncFolder(path);
+  for (const char* suffix : kCompanions) {
+    if (!IsThere(path + suffix)) continue;
+    before_step();
+    if (rename((path + suffix).c_str(), (aside + suffix).c_str()) != 0) return failed();
+  }
+  SyncFolder(path);
+  before_step();
+  if (rename(swap.c_str(), path.c_str()) != 0) return failed();
+  SyncFolder(path);
+  before_step();
+  unlink((aside + "-shm").c_str());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -82,38 +149,51 @@ absl::Status RefuseToReplace(const std::string& path) {
                             ": it is a file of another program, not a kernel cache");
 }
 
-absl::StatusOr<RepairReport> Repair(const std::string& path) {
-  RepairReport report;
-  report.set_aside = SetAsidePath(path);
-  std::string wal_aside = report.set_aside + "-wal";
-  std::string fresh_path = path + ".new";
+void UndoSwap(const std::string& path, const std::function<void()>& before_step) {
+  for (int n = 1; n <= kMostSetAside; ++n) {
+    const std::string swap = SwapPath(path, n);
+    if (!IsThere(swap)) continue;
+    const std::string aside = SetAsidePath(path, n);
+    for (const char* suffix : kCompanions) {
+      // One that is there was made since, by a program that did not know of this.
+      if (!IsThere(aside + suffix) || IsThere(path + suffix)) continue;
+      before_step();
+      rename((aside + suffix).c_str(), (path + suffix).c_str());
+    }
+    SyncFolder(path);
+    before_step();
+    unlink(aside.c_str());
+    before_step();
+    unlink(swap.c_str());  // last: until then this is done again
+  }
+}
+
+absl::StatusOr<RepairReport> Repair(const std::string& path,
+                                    const std::function<void()>& before_step) {
+  UndoSwap(path, before_step);
+  const std::string fresh_path = path + ".new";
   const Inventory inventory = TakeInventory(path);
-  rename((path + "-wal").c_str(), wal_aside.c_str());
-  auto kept = BuildFresh(fresh_path, path, wal_aside, inventory);
+  before_step();
+  auto kept = BuildFresh(fresh_path, path, path + "-wal", inventory);
+  before_step();
+  if (!kept.ok() && !absl::IsResourceExhausted(kept.status())) {
+    // Whatever else stood in the way of keeping rows, an empty cache is better than a damaged one.
+    kept = BuildEmpty(fresh_path);
+  }
   if (!kept.ok()) {
+    // A full disk, or a folder that cannot be written: the file is left for a better day.
     unlink(fresh_path.c_str());
     unlink((fresh_path + "-journal").c_str());
-    if (absl::IsResourceExhausted(kept.status())) {
-      // A full disk, or a folder that cannot be written: the file is left for a better day.
-      rename(wal_aside.c_str(), (path + "-wal").c_str());
-      return kept.status();
-    }
-    // Whatever else stood in the way of keeping rows, an empty cache is better than a damaged one.
-  } else {
-    report.salvaged = *kept;
+    return ResourceExhausted("kernel cache: cannot rebuild ", path, ": ",
+                             std::string(kept.status().message()));
   }
-  unlink((path + "-shm").c_str());
-  unlink((path + "-journal").c_str());
-  if (kept.ok() && link(path.c_str(), report.set_aside.c_str()) == 0) {
-    if (rename(fresh_path.c_str(), path.c_str()) == 0) return report;
+  const int n = MakeRoom(path);
+  RepairReport report{SetAsidePath(path, n), *std::move(kept)};
+  if (absl::Status swapped = Swap(path, fresh_path, n, before_step); !swapped.ok()) {
+    UndoSwap(path, before_step);
+    unlink(fresh_path.c_str());
+    return swapped;
   }
-  // No hard links here, or no new file: two steps.
-  unlink(report.set_aside.c_str());
-  if (rename(path.c_str(), report.set_aside.c_str()) != 0) {
-    return ResourceExhausted("kernel cache: cannot set the damaged file ", path,
-                             " aside: ", strerror(errno));
-  }
-  if (kept.ok() && rename(fresh_path.c_str(), path.c_str()) != 0) report.salvaged = {};
   return report;
 }
 

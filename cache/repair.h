@@ -3,6 +3,7 @@
 #define TILEWRIGHT_CACHE_REPAIR_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -17,9 +18,17 @@ struct RepairReport {
 
 // Replaces the file at `path` by a new database that holds every intact row of the old one and its
 // WAL; the old ones are kept as "<path>.corrupt-<n>". The caller holds the open lock and has closed
-// its own connection. Crash-safe: at every moment `path` is the old file or the whole new one.
+// its own connection. The new file is whole, and on the disk, before anything else is touched. Who
+// is killed while the names change leaves "<path>.swap-<n>", which UndoSwap() knows.
 // ResourceExhausted where there is no room, or no right, for a new one: all is left as it was.
-absl::StatusOr<RepairReport> Repair(const std::string& path);
+// `before_step`, for tests, is called before each change.
+absl::StatusOr<RepairReport> Repair(
+    const std::string& path, const std::function<void()>& before_step = [] {});
+
+// Where a repair was killed while the names changed, gives the old file its companions back. The
+// caller holds the open lock.
+void UndoSwap(
+    const std::string& path, const std::function<void()>& before_step = [] {});
 
 // FailedPrecondition where the file at `path` is another program's, and must be left alone. OK
 // where there is none or it cannot be read, and where it is a cache, whole or damaged: its header

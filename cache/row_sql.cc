@@ -29,8 +29,7 @@ KernelAt ReadKernel(const Statement& select, bool with_bytes) {
   at.bytes_sum = select.Text(next);
   stored.row.cubin_bytes = select.Int(next + 1);
   at.rowid = select.Int(next + 2);
-  at.flaw =
-      select.TypeOf(next) == Type::kNull ? "no cubin beside it" : FlawOf(stored, at.bytes_sum);
+  at.flaw = select.TypeOf(next) == Type::kNull ? kNoCubin : FlawOf(stored, at.bytes_sum);
   if (with_bytes && at.flaw.empty()) {
     const std::string_view bytes = select.Text(next + 3);
     at.flaw = select.TypeOf(next + 3) == Type::kNull ? "a cubin of more than 64 MiB"

@@ -64,12 +64,31 @@ inline constexpr std::string_view kOfKey = " WHERE key = ?";
 inline constexpr std::string_view kAtRow = " WHERE rowid = ?";
 inline constexpr std::string_view kOfTrial =
     " WHERE problem_key = ? AND config = ? AND closure = ?";
-inline constexpr std::string_view kPutKernel = "INSERT OR REPLACE INTO kernels(";
-inline constexpr std::string_view kPutWinner = "INSERT OR REPLACE INTO winners(";
-inline constexpr std::string_view kPutTrial = "INSERT OR REPLACE INTO trials(";
-inline constexpr std::string_view kValues15 = ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-inline constexpr std::string_view kValues16 = ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-inline constexpr std::string_view kValues18 = ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+inline constexpr std::string_view kPutKernel = "INSERT INTO kernels(";
+inline constexpr std::string_view kPutWinner = "INSERT INTO winners(";
+inline constexpr std::string_view kPutTrial = "INSERT INTO trials(";
+// Not OR REPLACE, which would delete whatever rows an index added by hand finds in the way.
+inline constexpr std::string_view kValuesOfKernel =
+    ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET op = "
+    "excluded.op, template = excluded.template, instantiation = excluded.instantiation, "
+    "symbol = excluded.symbol, arch = excluded.arch, compiler = excluded.compiler, flags = "
+    "excluded.flags, closure = excluded.closure, digest = excluded.digest, regs = "
+    "excluded.regs, smem = excluded.smem, spill = excluded.spill, compile_ms = "
+    "excluded.compile_ms, log = excluded.log, created = excluded.created, used = "
+    "excluded.used, sum = excluded.sum";
+inline constexpr std::string_view kValuesOfWinner =
+    ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET op = "
+    "excluded.op, dtypes = excluded.dtypes, problem = excluded.problem, device = "
+    "excluded.device, config = excluded.config, kernels = excluded.kernels, us = "
+    "excluded.us, sol_us = excluded.sol_us, eff = excluded.eff, trials = excluded.trials, "
+    "closure = excluded.closure, space = excluded.space, version = excluded.version, tuned "
+    "= excluded.tuned, sum = excluded.sum";
+inline constexpr std::string_view kValuesOfTrial =
+    ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(problem_key, config, closure) DO "
+    "UPDATE SET op = excluded.op, device = excluded.device, status = excluded.status, "
+    "samples = excluded.samples, us = excluded.us, p10 = excluded.p10, p90 = excluded.p90, "
+    "regs = excluded.regs, spill = excluded.spill, error = excluded.error, measured = "
+    "excluded.measured, sum = excluded.sum";
 }  // namespace part
 
 inline constexpr std::string_view kKernel =
@@ -89,15 +108,18 @@ inline constexpr std::string_view kTrial =
 inline constexpr std::string_view kTrialAt =
     Joined<part::kSelect, kTrialColumns, part::kFromTrials, part::kAtRow>::kSql;
 inline constexpr std::string_view kInsertKernel =
-    Joined<part::kPutKernel, kKernelColumns, part::kValues18>::kSql;
+    Joined<part::kPutKernel, kKernelColumns, part::kValuesOfKernel>::kSql;
 inline constexpr std::string_view kInsertWinner =
-    Joined<part::kPutWinner, kWinnerColumns, part::kValues16>::kSql;
+    Joined<part::kPutWinner, kWinnerColumns, part::kValuesOfWinner>::kSql;
 inline constexpr std::string_view kInsertTrial =
-    Joined<part::kPutTrial, kTrialColumns, part::kValues15>::kSql;
+    Joined<part::kPutTrial, kTrialColumns, part::kValuesOfTrial>::kSql;
 inline constexpr std::string_view kInsertBytes =
-    "INSERT OR REPLACE INTO kernel_bytes(key, sum, bytes) VALUES(?,?,?)";
+    "INSERT INTO kernel_bytes(key, sum, bytes) VALUES(?,?,?) ON CONFLICT(key) DO UPDATE SET "
+    "sum = excluded.sum, bytes = excluded.bytes";
 
 }  // namespace sql
+
+inline constexpr std::string_view kNoCubin = "no cubin beside it";
 
 // The row at a statement's cursor; `flaw` is why it may not be served, or empty.
 struct KernelAt {

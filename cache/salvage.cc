@@ -1,5 +1,7 @@
 #include "cache/salvage.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -119,36 +121,63 @@ class Salvager {
   absl::Status status_;
 };
 
-// Adds the names that `query` tells of; false where it broke off.
-bool ListNames(Connection& db, std::string_view kind, std::string_view query,
+// The name by a statement's columns from `first` on.
+std::string NameAt(const Statement& select, std::string_view kind, int first) {
+  std::string name(kind);
+  for (int i = first; i < select.columns(); ++i) name += Cat(" ", select.Text(i));
+  return name;
+}
+
+// Adds the names that `query`, an index's rowids and keys, tells of; false where it broke off. The
+// row itself, which `row` reads by its rowid, knows its key better than a damaged index.
+bool ListNames(Connection& db, std::string_view kind, std::string_view query, std::string_view row,
                std::vector<std::string>& names) {
   // Pages of a hostile file may be read again and again.
   constexpr size_t kMostNames = 1000000;
   constexpr size_t kMostBytes = 256 << 20;
   size_t bytes = 0;
   auto select = db.Prepare(query);
-  if (!select.ok()) return false;
+  auto at = db.Prepare(row);
+  if (!select.ok() || !at.ok()) return false;
   while (names.size() < kMostNames && bytes < kMostBytes) {
     const absl::StatusOr<bool> found = select->Step();
     if (!found.ok()) return false;
     if (!*found) return true;
-    std::string name(kind);
-    for (int i = 0; i < select->columns(); ++i) name += Cat(" ", select->Text(i));
+    const ResetGuard reset(*at);
+    at->Bind(1, select->Int(0));
+    std::string name = at->Step().value_or(false) ? NameAt(*at, kind, 0) : NameAt(*select, kind, 1);
     bytes += name.size();
     names.push_back(std::move(name));
   }
   return false;
 }
 
+// The WAL of a process that died, which SQLite would read only with a -shm that it may not make.
+bool HasLeftWal(const std::string& path) {
+  return FileBytes(path + "-wal") > 0 && !IsWritable(path) &&
+         access((path + "-shm").c_str(), R_OK) != 0;
+}
+
+// Where the file or the folder may not be written, nothing is left beside the file.
 absl::StatusOr<std::unique_ptr<Store>> OpenForReading(const std::string& path,
                                                       std::chrono::milliseconds busy_timeout) {
   using Mode = Connection::Mode;
-  const bool has_wal = FileBytes(path + "-wal") > 0;
-  if (FolderIsWritable(path) || has_wal) {
+  const bool is_open = IdOf(path + "-wal") != FileId{} && IdOf(path + "-shm") != FileId{};
+  if (is_open || IsWritable(path)) {
     auto store = Store::Open(path, Mode::kReadOnly, busy_timeout);
     if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
   }
   return Store::Open(path, Mode::kImmutable, busy_timeout);
+}
+
+// A copy in memory of the intact rows of the file and its WAL.
+absl::StatusOr<ReadableFile> ReadIntoMemory(const std::string& path) {
+  ReadableFile file;
+  TW_ASSIGN_OR_RETURN(file.store, Store::OpenMemory());
+  TW_ASSIGN_OR_RETURN(file.salvaged,
+                      Salvage(path, path + "-wal", TakeInventory(path), *file.store));
+  file.store->Freeze();
+  return file;
 }
 
 }  // namespace
@@ -162,13 +191,21 @@ Inventory TakeInventory(const std::string& path) {
   if (!store.ok()) return inventory;
   // Each is answered by the index of the table's key alone.
   inventory.is_whole = true;
-  for (const auto& [kind, query] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"kernel", "SELECT key FROM kernels INDEXED BY sqlite_autoindex_kernels_1"},
-           {"winner", "SELECT key FROM winners INDEXED BY sqlite_autoindex_winners_1"},
+  struct Index {
+    const char* kind;
+    const char* keys;
+    const char* row;
+  };
+  for (const auto& [kind, keys, row] : std::initializer_list<Index>{
+           {"kernel", "SELECT rowid, key FROM kernels INDEXED BY sqlite_autoindex_kernels_1",
+            "SELECT key FROM kernels WHERE rowid = ?"},
+           {"winner", "SELECT rowid, key FROM winners INDEXED BY sqlite_autoindex_winners_1",
+            "SELECT key FROM winners WHERE rowid = ?"},
            {"trial",
-            "SELECT problem_key, config, closure FROM trials INDEXED BY "
-            "sqlite_autoindex_trials_1"}}) {
-    if (!ListNames((*store)->db(), kind, query, inventory.names)) inventory.is_whole = false;
+            "SELECT rowid, problem_key, config, closure FROM trials INDEXED BY "
+            "sqlite_autoindex_trials_1",
+            "SELECT problem_key, config, closure FROM trials WHERE rowid = ?"}}) {
+    if (!ListNames((*store)->db(), kind, keys, row, inventory.names)) inventory.is_whole = false;
   }
   return inventory;
 }
@@ -193,14 +230,10 @@ absl::StatusOr<Salvaged> Salvage(const std::string& db_path, const std::string& 
 }
 
 absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path, std::string_view reason) {
-  ReadableFile file;
-  TW_ASSIGN_OR_RETURN(file.store, Store::OpenMemory());
-  TW_ASSIGN_OR_RETURN(file.salvaged,
-                      Salvage(path, path + "-wal", TakeInventory(path), *file.store));
+  TW_ASSIGN_OR_RETURN(ReadableFile file, ReadIntoMemory(path));
   if (file.salvaged.kept == 0) {
     return absl::DataLossError(Cat("kernel cache: ", path, " holds no readable row of a cache"));
   }
-  file.store->Freeze();
   file.damage = Cat("the file is damaged (", reason, "): ", file.salvaged.kept,
                     " rows were read from its intact pages", LostText(file.salvaged));
   return file;
@@ -208,12 +241,17 @@ absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path, std::string_v
 
 absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
                                           std::chrono::milliseconds busy_timeout) {
-  ReadableFile file;
+  if (HasLeftWal(path)) {
+    // The file alone lacks what was written last.
+    TW_ASSIGN_OR_RETURN(ReadableFile file, ReadIntoMemory(path));
+    if (file.salvaged.kept > 0) return file;
+  }
   auto store = OpenForReading(path, busy_timeout);
   if (absl::IsDataLoss(store.status())) {
     return ReadSalvaged(path, std::string(store.status().message()));
   }
   if (!store.ok()) return store.status();
+  ReadableFile file;
   file.store = std::move(store).value();
   return file;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 
 #include "manifest/status.h"
@@ -137,6 +138,44 @@ absl::StatusOr<TableSql> Tables(Connection& db) {
   }
 }
 
+// Text by kind and name, such as "table winners".
+absl::StatusOr<TableSql> Objects(Connection& db) {
+  TW_ASSIGN_OR_RETURN(Statement query,
+                      db.Prepare("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE name "
+                                 "NOT LIKE 'sqlite_%'"));
+  TableSql objects;
+  while (true) {
+    TW_ASSIGN_OR_RETURN(bool row, query.Step());
+    if (!row) return objects;
+    objects.emplace(query.Text(0), query.Text(1));
+  }
+}
+
+absl::StatusOr<std::set<std::string>> Columns(Connection& db, std::string_view table) {
+  TW_ASSIGN_OR_RETURN(Statement query, db.Prepare("SELECT name FROM pragma_table_info(?)"));
+  query.Bind(1, table);
+  std::set<std::string> columns;
+  while (true) {
+    TW_ASSIGN_OR_RETURN(bool row, query.Step());
+    if (!row) return columns;
+    columns.emplace(query.Text(0));
+  }
+}
+
+// The first column of "table <name>" that the file's table has not, or empty.
+absl::StatusOr<std::string> MissingColumn(Connection& expected, Connection& db,
+                                          std::string_view object) {
+  constexpr std::string_view kTable = "table ";
+  if (!object.starts_with(kTable)) return std::string();
+  object.remove_prefix(kTable.size());
+  TW_ASSIGN_OR_RETURN(const std::set<std::string> ours, Columns(expected, object));
+  TW_ASSIGN_OR_RETURN(const std::set<std::string> theirs, Columns(db, object));
+  for (const std::string& column : ours) {
+    if (!theirs.contains(column)) return column;
+  }
+  return std::string();
+}
+
 // What the tables of `version` look like: the steps run on an empty database.
 absl::StatusOr<TableSql> ExpectedTables(std::span<const std::string_view> steps, int64_t version) {
   TW_ASSIGN_OR_RETURN(Connection scratch, Connection::OpenMemory());
@@ -207,10 +246,39 @@ absl::Status Migrate(Connection& db, std::span<const std::string_view> steps) {
   return transaction.Commit();
 }
 
-absl::Status CheckTables(Connection& db) {
+absl::StatusOr<SchemaFindings> CompareSchema(Connection& db) {
   TW_ASSIGN_OR_RETURN(const int64_t version, FileVersion(db, kSteps));
-  TW_ASSIGN_OR_RETURN(const TableSql expected, ExpectedTables(kSteps, version));
-  return CompareTables(db, expected);
+  TW_ASSIGN_OR_RETURN(Connection scratch, Connection::OpenMemory());
+  for (int64_t i = 0; i < version; ++i) {
+    TW_RETURN_IF_ERROR(scratch.Exec(std::string(kSteps[static_cast<size_t>(i)])));
+  }
+  TW_ASSIGN_OR_RETURN(const TableSql expected, Objects(scratch));
+  TW_ASSIGN_OR_RETURN(const TableSql found, Objects(db));
+  SchemaFindings findings;
+  for (const auto& [name, sql] : expected) {
+    const auto object = found.find(name);
+    if (object == found.end()) {
+      findings.missing.push_back(Cat(name, " is missing"));
+      continue;
+    }
+    if (object->second == sql) continue;
+    TW_ASSIGN_OR_RETURN(const std::string column, MissingColumn(scratch, db, name));
+    if (column.empty()) {
+      findings.altered.push_back(Cat(name, " is not what the schema says"));
+    } else {
+      findings.missing.push_back(Cat(name, " lacks column ", column));
+    }
+  }
+  for (const auto& [name, sql] : found) {
+    if (expected.contains(name)) continue;
+    const size_t space = name.find(' ');
+    const std::string kind = name.substr(0, space);
+    findings.altered.push_back(
+        Cat("the file holds ",
+            kind == "index" || kind == "view" ? "an index or view" : "a table or trigger",
+            " of others, ", Escaped(name.substr(space + 1))));
+  }
+  return findings;
 }
 
 absl::Status CheckSchema(Connection& db) {

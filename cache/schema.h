@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,11 +27,15 @@ int SchemaVersion();
 // version says.
 absl::Status Migrate(Connection& db, std::span<const std::string_view> steps = SchemaSteps());
 
-// DataLoss, naming it, where a table or trigger is not what the file's version says: somebody
-// changed the file by hand, or it is damaged.
-absl::Status CheckTables(Connection& db);
+// What the tables, columns, indexes, views and triggers of a file are to those of its version.
+struct SchemaFindings {
+  std::vector<std::string> missing;  // what does not work without: to be rebuilt
+  std::vector<std::string> altered;  // by hand: other text, or more of them
+};
+absl::StatusOr<SchemaFindings> CompareSchema(Connection& db);
 
-// The same checks for a file that is only read: its version must have this version's tables.
+// Checks a file that is only read: its version must have this version's tables. DataLoss, naming
+// it, where a table or trigger is not what that says: changed by hand, or damaged.
 absl::Status CheckSchema(Connection& db);
 
 }  // namespace tilewright

@@ -30,12 +30,21 @@ std::string FileUri(const std::string& path, std::string_view query) {
   return uri.append("?").append(query);
 }
 
+// What a statement does, in words.
+std::string_view DoingOf(std::string_view sql) {
+  if (sql.starts_with("SELECT")) return "reading";
+  if (sql.starts_with("INSERT") || sql.starts_with("DELETE")) return "writing";
+  return sql;
+}
+
 }  // namespace
 
 absl::Status SqliteStatus(int code, std::string_view doing, std::string_view message) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return absl::OkStatus();
   std::string text =
       Cat("kernel cache: ", doing, ": ", Escaped(message), " (", sqlite3_errstr(code), ")");
+  // A header that names a schema format of the future comes as a mere SQLITE_ERROR.
+  if (code == SQLITE_ERROR && message == "unsupported file format") code = SQLITE_FORMAT;
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -76,17 +85,6 @@ void Statement::BindBlob(int index, std::string_view bytes) {
   const char* data = bytes.empty() ? "" : bytes.data();
   sqlite3_bind_blob64(stmt_.get(), index, data, bytes.size(), SQLITE_STATIC);
 }
-
-namespace {
-
-// What a statement does, in words.
-std::string_view DoingOf(std::string_view sql) {
-  if (sql.starts_with("SELECT")) return "reading";
-  if (sql.starts_with("INSERT") || sql.starts_with("DELETE")) return "writing";
-  return sql;
-}
-
-}  // namespace
 
 absl::StatusOr<bool> Statement::Step() {
   int code = sqlite3_step(stmt_.get());
@@ -188,7 +186,7 @@ absl::StatusOr<Statement> Connection::Prepare(std::string_view sql) {
   sqlite3_stmt* stmt = nullptr;
   int code = sqlite3_prepare_v3(db_.get(), sql.data(), static_cast<int>(sql.size()),
                                 SQLITE_PREPARE_PERSISTENT, &stmt, nullptr);
-  if (code != SQLITE_OK) return SqliteStatus(code, sql, sqlite3_errmsg(db_.get()));
+  if (code != SQLITE_OK) return SqliteStatus(code, DoingOf(sql), sqlite3_errmsg(db_.get()));
   return Statement(stmt);
 }
 

@@ -3,6 +3,7 @@
 #include "cache/row_sql.h"
 #include "cache/schema.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -48,7 +49,8 @@ absl::StatusOr<Statement*> Store::Prepared(std::string_view sql) {
   if (!statement) {
     auto prepared = db_.Prepare(sql);
     if (prepared.status().code() == absl::StatusCode::kInternal) {
-      return absl::DataLossError(prepared.status().message());
+      return absl::DataLossError(Cat(std::string(prepared.status().message()),
+                                     "; the tables are not what the schema says"));
     }
     if (!prepared.ok()) return prepared.status();
     statement = std::move(prepared).value();
@@ -98,7 +100,9 @@ absl::StatusOr<std::optional<KernelRow>> Store::FindKernel(std::string_view key)
       TW_RETURN_IF_ERROR(found.status());
       if (!*found) return std::nullopt;
       KernelAt at = ReadKernel(*select, true);
-      if (at.flaw.empty() && at.row.key == key) return std::move(at.row);
+      if (at.flaw.empty() && at.row.key != key) return OtherKey("kernels", at.rowid);
+      if (at.flaw.empty()) return std::move(at.row);
+      if (at.flaw == kNoCubin) TW_RETURN_IF_ERROR(CheckBytesAreGone(at.row.key));
       NoteDamaged("kernels", key, at.rowid, at.flaw);
     }
   }
@@ -125,7 +129,8 @@ absl::StatusOr<std::optional<WinnerRow>> Store::FindWinner(std::string_view key)
       TW_RETURN_IF_ERROR(found.status());
       if (!*found) return std::nullopt;
       RowAt<WinnerRow> at = ReadWinner(*select);
-      if (at.flaw.empty() && at.row.key == key) return std::move(at.row);
+      if (at.flaw.empty() && at.row.key != key) return OtherKey("winners", at.rowid);
+      if (at.flaw.empty()) return std::move(at.row);
       NoteDamaged("winners", key, at.rowid, at.flaw);
     }
   }
@@ -175,6 +180,7 @@ absl::Status Store::VisitKernels(bool with_bytes, const KernelVisitor& visit) {
   const auto read = [&](const Statement& select) -> absl::Status {
     KernelAt at = ReadKernel(select, with_bytes);
     if (at.flaw.empty()) return visit(std::move(at.row), at.bytes_sum);
+    if (at.flaw == kNoCubin) TW_RETURN_IF_ERROR(CheckBytesAreGone(at.row.key));
     NoteDamaged("kernels", at.row.key, at.rowid, at.flaw);
     return absl::OkStatus();
   };
@@ -197,6 +203,18 @@ absl::StatusOr<int64_t> Store::LiveBytes() {
   TW_ASSIGN_OR_RETURN(int64_t free, db_.QueryInt("PRAGMA freelist_count"));
   TW_ASSIGN_OR_RETURN(int64_t page_bytes, db_.QueryInt("PRAGMA page_size"));
   return (pages - free) * page_bytes;
+}
+
+absl::StatusOr<int64_t> Store::Count(std::string_view select) {
+  TW_ASSIGN_OR_RETURN(Statement * statement, Prepared(select));
+  ResetGuard reset(*statement);
+  TW_ASSIGN_OR_RETURN(const bool found, statement->Step());
+  return found ? statement->Int(0) : 0;
+}
+
+absl::Status Store::CheckIntegrity() {
+  TW_ASSIGN_OR_RETURN(const std::string verdict, db_.Verdict("PRAGMA integrity_check(1)"));
+  return verdict == "ok" ? absl::OkStatus() : absl::DataLossError(Escaped(verdict));
 }
 
 }  // namespace tilewright

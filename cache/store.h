@@ -67,6 +67,10 @@ class Store {
   absl::Status SetLastUsed(std::string_view key, int64_t now_unix);
 
   absl::StatusOr<int64_t> LiveBytes();  // pages in use
+  absl::StatusOr<int64_t> Count(std::string_view select);
+  // Reads all of the file. DataLoss where its pages, or an index and its table, contradict each
+  // other: to be asked where every row is wanted, since an index that lacks one hides it.
+  absl::Status CheckIntegrity();
   // "<table> row <key>: <what is wrong with it>".
   std::vector<std::string> TakeDamage();
   // Takes out bytes of no kernel, as damaged rows.
@@ -103,12 +107,19 @@ class Store {
   // The same for a row with a value beyond all bounds.
   void NoteUnreadable(std::string_view table, int64_t rowid);
   absl::Status NoteUnreadable(std::string_view table, std::string_view key);
+  static absl::Status OtherKey(std::string_view table, int64_t rowid);
+  // DataLoss where the bytes of a kernel are there but not in their index.
+  absl::Status CheckBytesAreGone(std::string_view key);
   template <class Row>
   absl::Status ReadAll(Statement& rowids, const std::function<absl::Status(Row)>& visit);
   // InvalidArgument where the last insert changed nothing: a trigger of the file ignored it.
   absl::Status CheckTaken(std::string_view table);
   template <class Row>
   absl::Status Insert(std::string_view sql, const Row& row, std::string_view sum);
+  // InvalidArgument where a row, read after a put, has not the sum that was put: a trigger of the
+  // file changed it.
+  static absl::Status CheckPut(std::string_view table, std::string_view sum,
+                               std::string_view expected_sum);
 
   Connection db_;
   bool writable_;

@@ -14,15 +14,19 @@ constexpr std::string_view kTrialKey = "SELECT problem_key FROM trials WHERE row
 constexpr std::string_view kKernelRowid = "SELECT rowid FROM kernels WHERE key = ?";
 constexpr std::string_view kWinnerRowid = "SELECT rowid FROM winners WHERE key = ?";
 constexpr std::string_view kBytesOf = "DELETE FROM kernel_bytes WHERE key = ?";
+// The plus keeps IN from asking the index, which may lack a row.
 constexpr std::string_view kOrphans =
-    "SELECT rowid, key FROM kernel_bytes WHERE key NOT IN (SELECT key FROM kernels)";
+    "SELECT rowid, key FROM kernel_bytes NOT INDEXED "
+    "WHERE key NOT IN (SELECT +key FROM kernels NOT INDEXED)";
+constexpr std::string_view kBytesByScan =
+    "SELECT rowid FROM kernel_bytes NOT INDEXED WHERE key = ?";
 constexpr std::string_view kBeyond = "a value beyond all bounds";
 
 }  // namespace
 
 void Store::NoteDamaged(std::string_view table, std::string_view key, int64_t rowid,
                         std::string_view flaw) {
-  damaged_rows_.push_back({table, std::string(key), rowid, flaw.empty() ? "another key" : flaw});
+  damaged_rows_.push_back({table, std::string(key), rowid, flaw});
 }
 
 void Store::NoteUnreadable(std::string_view table, int64_t rowid) {
@@ -46,6 +50,21 @@ absl::Status Store::NoteUnreadable(std::string_view table, std::string_view key)
   TW_ASSIGN_OR_RETURN(const bool found, select->Step());
   if (found) NoteDamaged(table, key, select->Int(0), kBeyond);
   return absl::OkStatus();
+}
+
+absl::Status Store::OtherKey(std::string_view table, int64_t rowid) {
+  return absl::DataLossError(
+      Cat("kernel cache: reading: an index names row ", rowid, " of ", table, " by another key"));
+}
+
+absl::Status Store::CheckBytesAreGone(std::string_view key) {
+  TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kBytesByScan));
+  ResetGuard reset(*select);
+  select->Bind(1, key);
+  TW_ASSIGN_OR_RETURN(const bool found, select->Step());
+  if (!found) return absl::OkStatus();
+  return absl::DataLossError(Cat("kernel cache: reading: row ", select->Int(0),
+                                 " of kernel_bytes is missing from its index"));
 }
 
 absl::Status Store::DeleteDamaged(const DamagedRow& row) {

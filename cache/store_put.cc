@@ -59,6 +59,13 @@ absl::Status Store::CheckTaken(std::string_view table) {
                          ", got none: a trigger ignores it");
 }
 
+absl::Status Store::CheckPut(std::string_view table, std::string_view sum,
+                             std::string_view expected_sum) {
+  if (sum == expected_sum) return absl::OkStatus();
+  return InvalidArgument("kernel cache: writing: the row that was put into ", table,
+                         " is not there as it was: a trigger changes it");
+}
+
 absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict) {
   KernelRow merged = row;
   std::string bytes_sum = BytesSum(row.key, row.cubin);
@@ -80,7 +87,8 @@ absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict
       if (!better) bytes_sum = old.bytes_sum;
     }
   }
-  TW_RETURN_IF_ERROR(Insert(sql::kInsertKernel, merged, RowSum(merged, bytes_sum)));
+  const std::string sum = RowSum(merged, bytes_sum);
+  TW_RETURN_IF_ERROR(Insert(sql::kInsertKernel, merged, sum));
   TW_RETURN_IF_ERROR(CheckTaken("kernels"));
   if (outcome == Outcome::kKept) return outcome;
   TW_ASSIGN_OR_RETURN(Statement * insert, Prepared(sql::kInsertBytes));
@@ -89,6 +97,15 @@ absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict
   insert->BindBlob(3, row.cubin);
   TW_RETURN_IF_ERROR(insert->Run());
   TW_RETURN_IF_ERROR(CheckTaken("kernel_bytes"));
+  TW_ASSIGN_OR_RETURN(Statement * head, Prepared(sql::kKernelHead));
+  ResetGuard reset(*head);
+  head->Bind(1, std::string_view(row.key));
+  TW_ASSIGN_OR_RETURN(const bool found, head->Step());
+  KernelAt put;
+  if (found) put = ReadKernel(*head, false);
+  // The bytes by their number: reading them would double what a put costs.
+  const bool has_bytes = put.row.cubin_bytes == static_cast<int64_t>(row.cubin.size());
+  TW_RETURN_IF_ERROR(CheckPut("kernels", has_bytes ? RowSum(put.row, put.bytes_sum) : "", sum));
   return outcome;
 }
 
@@ -106,8 +123,16 @@ absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict
       outcome = Outcome::kReplaced;
     }
   }
-  TW_RETURN_IF_ERROR(Insert(sql::kInsertWinner, row, RowSum(row)));
+  const std::string sum = RowSum(row);
+  TW_RETURN_IF_ERROR(Insert(sql::kInsertWinner, row, sum));
   TW_RETURN_IF_ERROR(CheckTaken("winners"));
+  TW_ASSIGN_OR_RETURN(Statement * check, Prepared(sql::kWinner));
+  ResetGuard reset(*check);
+  check->Bind(1, std::string_view(row.key));
+  TW_ASSIGN_OR_RETURN(const bool found, check->Step());
+  RowAt<WinnerRow> put;
+  if (found) put = ReadWinner(*check);
+  TW_RETURN_IF_ERROR(CheckPut("winners", RowSum(put.row), sum));
   return outcome;
 }
 
@@ -127,8 +152,18 @@ absl::StatusOr<Outcome> Store::PutTrial(const TrialRow& row, Conflict conflict) 
       outcome = Outcome::kReplaced;
     }
   }
-  TW_RETURN_IF_ERROR(Insert(sql::kInsertTrial, row, RowSum(row)));
+  const std::string sum = RowSum(row);
+  TW_RETURN_IF_ERROR(Insert(sql::kInsertTrial, row, sum));
   TW_RETURN_IF_ERROR(CheckTaken("trials"));
+  TW_ASSIGN_OR_RETURN(Statement * check, Prepared(sql::kTrial));
+  ResetGuard reset(*check);
+  check->Bind(1, std::string_view(row.problem_key));
+  check->Bind(2, std::string_view(row.config_json));
+  check->Bind(3, std::string_view(row.closure_digest));
+  TW_ASSIGN_OR_RETURN(const bool found, check->Step());
+  RowAt<TrialRow> put;
+  if (found) put = ReadTrial(*check);
+  TW_RETURN_IF_ERROR(CheckPut("trials", RowSum(put.row), sum));
   return outcome;
 }
 

@@ -1,0 +1,379 @@
+// Repairs that are killed on the way, and what they leave.
+#include "cache/repair.h"
+
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "cache/cache.h"
+#include "manifest/status.h"
+#include "tests/cache/cache_fixture.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kKilled = 77;
+
+constexpr size_t kPage = 4096;
+
+// The numbers, from 0, of a table's or index's leaf pages.
+std::vector<size_t> LeavesOf(const std::string& path, const std::string& name) {
+  const std::string numbers =
+      Shell(path, Cat("select pageno from dbstat where name = '", name, "' and pagetype = 'leaf'"));
+  std::vector<size_t> pages;
+  for (size_t at = 0; at < numbers.size(); at = numbers.find('\n', at) + 1) {
+    pages.push_back(std::stoul(numbers.substr(at)) - 1);
+  }
+  return pages;
+}
+
+// A file with a damaged index, beside the WAL of a process that died, which alone holds the
+// winners.
+void MakeDamagedWithWal(const std::string& path) {
+  TempFolder folder;
+  const std::string source = folder.File("source.db");
+  {
+    auto cache = OpenCache(source);
+    for (int i = 0; i < kKernels; ++i) ASSERT_TRUE(cache->PutKernel(TestKernel(i)).ok());
+  }
+  const std::vector<size_t> leaves = LeavesOf(source, "sqlite_autoindex_kernels_1");
+  ASSERT_FALSE(leaves.empty());
+  auto cache = OpenCache(source);
+  for (int i = 0; i < kWinners; ++i) ASSERT_TRUE(cache->PutWinner(TestWinner(i)).ok());
+  WriteFileBytes(path, ReadFileBytes(source).replace(leaves[0] * kPage, kPage, kPage, '\x5a'));
+  WriteFileBytes(path + "-wal", ReadFileBytes(source + "-wal"));
+  WriteFileBytes(path + ".lock", "");
+}
+
+// Runs a repair that dies before its step `kill_at`; false where it came to its end.
+bool RepairAndDie(const std::string& path, int kill_at) {
+  const int exit_status = InChild([&] {
+    int step = 0;
+    const auto repaired = Repair(path, [&] {
+      if (++step == kill_at) _exit(kKilled);
+    });
+    return repaired.ok() ? 0 : 1;
+  });
+  EXPECT_TRUE(exit_status == 0 || exit_status == kKilled) << exit_status;
+  return exit_status == kKilled;
+}
+
+void ExpectAllKept(const std::string& path) {
+  for (int i = 0; i < 2; ++i) {
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    ASSERT_NE(cache, nullptr);
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners, kWinners);
+    EXPECT_THAT(cache->Check().problems, ElementsAre());
+    if (i > 0) {
+      EXPECT_THAT(log.lines, ElementsAre());
+    }
+  }
+}
+
+// Guards: whenever a repair is killed, the next one has every row of the file and its WAL, and
+// nothing of the first is left.
+TEST(Repair, KilledAtAnyStepKeepsEveryRow) {
+  int kill_at = 1;
+  for (;; ++kill_at) {
+    SCOPED_TRACE(Cat("killed before step ", kill_at));
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeDamagedWithWal(path);
+    const bool killed = RepairAndDie(path, kill_at);
+    ExpectAllKept(path);
+    // Of one that was killed when all was done, a companion that is of no use stays too.
+    unlink((path + ".corrupt-1-shm").c_str());
+    EXPECT_THAT(folder.Names(),
+                ElementsAre("k.db", "k.db.corrupt-1", "k.db.corrupt-1-wal", "k.db.lock"));
+    if (!killed) break;
+    // The second one is killed too, wherever it is.
+    for (int again = 1; kill_at >= 5 && again <= 6; ++again) {
+      SCOPED_TRACE(Cat("and before step ", again));
+      TempFolder other;
+      const std::string twice = other.File("k.db");
+      MakeDamagedWithWal(twice);
+      RepairAndDie(twice, kill_at);
+      (void)RepairAndDie(twice, again);
+      ExpectAllKept(twice);
+    }
+  }
+  EXPECT_GE(kill_at, 6);
+}
+
+// Guards: what an earlier repair saved is not written over by a later one.
+TEST(Repair, SavedFilesStay) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeDamagedWithWal(path);
+  ExpectAllKept(path);
+  const std::string file = ReadFileBytes(path + ".corrupt-1");
+  const std::string wal = ReadFileBytes(path + ".corrupt-1-wal");
+  ASSERT_GT(wal.size(), 4096u);
+  WriteFileBytes(path, ReadFileBytes(path).replace(0, 100, 100, '\x5a'));
+  ExpectAllKept(path);
+  EXPECT_TRUE(ReadFileBytes(path + ".corrupt-1") == file);
+  EXPECT_TRUE(ReadFileBytes(path + ".corrupt-1-wal") == wal);
+  EXPECT_THAT(folder.Names(), Contains("k.db.corrupt-2"));
+}
+
+// Guards: a header that names a schema format of the future, which SQLite calls an error and not
+// damage, is healed as any other.
+TEST(Repair, UnknownSchemaFormatIsDamage) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeFile(path);
+  WriteFileBytes(path, ReadFileBytes(path).replace(47, 1, 1, '\x44'));
+  LogLines log;
+  auto cache = OpenCache(path, &log);
+  const Served served = ReadAll(*cache);
+  EXPECT_EQ(served.kernels + served.winners + served.trials, kKernels + kWinners + kTrials);
+  EXPECT_EQ(log.Count("was damaged"), 1u);
+  cache.reset();
+  EXPECT_THAT(OpenCache(path)->Check().problems, ElementsAre());
+}
+
+// Flips one bit of the first entry with `key` on the leaf pages of an index.
+void FlipInIndex(const std::string& path, const std::string& index, const std::string& key,
+                 size_t at) {
+  std::string bytes = ReadFileBytes(path);
+  for (const size_t page : LeavesOf(path, index)) {
+    const size_t found = bytes.substr(page * kPage, kPage).find(key);
+    if (found == std::string::npos) continue;
+    bytes[page * kPage + found + at] ^= 1;
+    WriteFileBytes(path, bytes);
+    return;
+  }
+  FAIL() << "no " << key << " in " << index;
+}
+
+// Guards: one bit in an index costs no row, whatever reads the file first, and no row that never
+// existed is said to be lost.
+TEST(Repair, BitInAnIndexCostsNothing) {
+  for (const auto& [index, key] : std::vector<std::pair<std::string, std::string>>{
+           {"sqlite_autoindex_kernels_1", "kernel-14"},
+           {"sqlite_autoindex_kernel_bytes_1", "kernel-14"},
+           {"sqlite_autoindex_winners_1", "problem-14"},
+           {"sqlite_autoindex_trials_1", "problem-14"}}) {
+    for (const std::string first : {"check", "export", "merge", "diff", "read"}) {
+      SCOPED_TRACE(Cat(index, " ", first));
+      TempFolder folder;
+      const std::string path = folder.File("k.db");
+      MakeFile(path);
+      FlipInIndex(path, index, key, 2);
+      auto cache = OpenCache(first == "merge" ? folder.File("other.db") : path);
+      if (first == "check") {
+        EXPECT_FALSE(cache->Check().problems.empty());
+      } else if (first == "export") {
+        const auto report = cache->Export(folder.File("out.db"));
+        ASSERT_TRUE(report.ok()) << report.status();
+        EXPECT_EQ(report->kernels, kKernels);
+        EXPECT_EQ(report->winners, kWinners);
+        EXPECT_EQ(report->trials, kTrials);
+      } else if (first == "merge") {
+        const auto report = cache->Merge(path);
+        ASSERT_TRUE(report.ok()) << report.status();
+        EXPECT_EQ(report->kernels_added, kKernels);
+        EXPECT_EQ(report->winners_added, kWinners);
+        EXPECT_EQ(report->trials_added, kTrials);
+      } else if (first == "diff") {
+        MakeFile(folder.File("whole.db"));
+        const auto diff = cache->Diff(folder.File("whole.db"));
+        ASSERT_TRUE(diff.ok()) << diff.status();
+        EXPECT_EQ(diff->alike, kKernels + kWinners + kTrials);
+      } else {
+        (void)ReadAll(*cache);
+        for (const std::string& problem : cache->Check().problems) printf("DEBUG %s\n", problem.c_str());
+      }
+      EXPECT_THAT(cache->Stats().lost, ElementsAre());
+      const Served served = ReadAll(*cache);
+      EXPECT_EQ(served.kernels, kKernels);
+      EXPECT_EQ(served.winners, kWinners);
+      EXPECT_EQ(served.trials, kTrials);
+    }
+  }
+}
+
+// Guards: what somebody dropped or renamed is healed by a check, without the database's own words.
+TEST(Repair, CheckHealsWhatIsMissing) {
+  for (const std::string change :
+       {"drop view best", "drop index winners_by_op", "alter table trials rename to tests",
+        "alter table kernel_bytes rename column bytes to cubin", "drop table trials"}) {
+    SCOPED_TRACE(change);
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    Shell(path, change);
+    auto cache = OpenCache(path);
+    const CheckReport report = cache->Check();
+    EXPECT_TRUE(report.rebuilt);
+    EXPECT_FALSE(report.problems.empty());
+    EXPECT_THAT(report.problems, Not(Contains(HasSubstr("SELECT"))));
+    EXPECT_THAT(cache->Check().problems, ElementsAre());
+    EXPECT_NE(Shell(path, "select count(*) from best"), "");
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners, kWinners);
+    if (change != "drop table trials") {
+      EXPECT_EQ(served.trials, kTrials);
+    }
+  }
+}
+
+// Guards: an index added by hand that two rows contradict costs none of them: what it refuses is
+// said, and what is counted is there.
+TEST(Repair, UniqueIndexDeletesNothing) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeFile(folder.File("other.db"));
+  ASSERT_TRUE(OpenCache(path)->PutWinner(TestWinner(3)).ok());
+  ASSERT_EQ(Shell(path, "create unique index uu on winners(dtypes)"), "");
+  LogLines log;
+  auto cache = OpenCache(path, &log);
+  EXPECT_FALSE(cache->PutWinner(TestWinner(4)).ok());
+  EXPECT_FALSE(cache->Persisted().ok());
+  EXPECT_EQ(log.Count("UNIQUE"), 1u) << testing::PrintToString(log.lines);
+  EXPECT_THAT(cache->Check().problems, ElementsAre(HasSubstr("of others, uu")));
+  const auto merged = cache->Merge(folder.File("other.db"));
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_FALSE(merged->written.ok());
+  EXPECT_EQ(merged->winners_added, 0);
+  cache.reset();
+  EXPECT_EQ(Shell(path, "select key from winners"), "problem-3\n");
+}
+
+// Guards: a trigger that undoes or changes what was put is said.
+TEST(Repair, TriggerThatUndoesAPutIsSaid) {
+  for (const std::string body : {"delete from winners where key = new.key",
+                                 "update winners set us = 1 where key = new.key"}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    OpenCache(path).reset();
+    ASSERT_EQ(Shell(path, Cat("create trigger t after insert on winners begin ", body, "; end")),
+              "");
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    EXPECT_FALSE(cache->PutWinner(TestWinner(4)).ok()) << body;
+    EXPECT_FALSE(cache->Persisted().ok()) << body;
+    EXPECT_EQ(log.Count("a trigger changes it"), 1u) << testing::PrintToString(log.lines);
+    EXPECT_FALSE(cache->FindWinner("problem-4").has_value()) << body;
+  }
+}
+
+// Guards: what an export left that was killed is removed by a later one; what a process that is
+// alive, or lately was, writes to is not.
+TEST(Repair, LeftPartialsAreRemoved) {
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  while (kill(dead, 0) == 0) (void)waitpid(dead, nullptr, 0);
+  const auto age = [](const std::string& path, int64_t seconds) {
+    std::filesystem::last_write_time(
+        path, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(seconds));
+  };
+  const std::string old = folder.File(Cat("x.db.partial-", dead));
+  const std::string live = folder.File(Cat("x.db.partial-", getppid()));
+  for (const std::string& path : {old, old + "-journal", live, folder.File("x.db.partial-me")}) {
+    WriteFileBytes(path, "x");
+    age(path, 1000);
+  }
+  ASSERT_TRUE(OpenCache(folder.File("k.db"))->Export(folder.File("x.db")).ok());
+  EXPECT_THAT(folder.Names(), Not(Contains(HasSubstr(Cat("partial-", dead)))));
+  EXPECT_THAT(folder.Names(), Contains(HasSubstr("partial-me")));
+  EXPECT_THAT(folder.Names(), Contains(HasSubstr(Cat("partial-", getppid()))));
+}
+
+// Guards: a check of a file that a full disk does not let be rebuilt does not say that it was.
+TEST(Repair, CheckOnAFullDiskSaysSo) {
+  TempFolder elsewhere;
+  const std::string source = elsewhere.File("k.db");
+  MakeFile(source);
+  std::string bytes = ReadFileBytes(source);
+  bytes.replace(LeavesOf(source, "winners_by_op")[0] * kPage, kPage, kPage, '\x5a');
+  TempFolder folder;
+  if (mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=2m,mode=0700") != 0) {
+    GTEST_SKIP() << "cannot mount a tmpfs here";
+  }
+  WriteFileBytes(folder.File("k.db"), bytes);
+  {
+    auto cache = OpenCache(folder.File("k.db"));
+    WriteFileBytes(folder.File("filler"), std::string(2 << 20, 'f'));
+    const CheckReport report = cache->Check();
+    EXPECT_FALSE(report.rebuilt);
+    EXPECT_THAT(report.problems, Contains(HasSubstr("could not be rebuilt")));
+    EXPECT_EQ(ReadAll(*cache).winners, kWinners);
+    unlink(folder.File("filler").c_str());
+  }
+  EXPECT_TRUE(OpenCache(folder.File("k.db"))->Check().rebuilt);
+  umount(folder.path().c_str());
+}
+
+// Guards: who may not write the file reads it, and leaves nothing beside it that would keep its
+// owner out; with the owner there or not, and with the WAL of one that died.
+TEST(Repair, StrangersLeaveNothing) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  constexpr int kOtherUser = 12345;
+  for (const std::string state : {"closed", "open", "wal", "folder"}) {
+    SCOPED_TRACE(state);
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+    ASSERT_EQ(chmod(folder.path().c_str(), 01777), 0);
+    std::unique_ptr<Cache> owner = OpenCache(path);
+    ASSERT_TRUE(owner->PutKernel(TestKernel(100)).ok());
+    if (state != "open") {
+      const std::string file = ReadFileBytes(path);
+      const std::string wal = ReadFileBytes(path + "-wal");
+      owner.reset();
+      if (state != "closed") {
+        WriteFileBytes(path, file);
+        WriteFileBytes(path + "-wal", wal);
+        ASSERT_EQ(chmod((path + "-wal").c_str(), 0644), 0);
+      }
+      unlink((path + ".lock").c_str());
+      if (state == "folder") {
+        ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+      }
+    }
+    const std::vector<std::string> names = folder.Names();
+    EXPECT_EQ(InChild(
+                  [&] {
+                    auto cache = OpenCache(path);
+                    const Served served = ReadAll(*cache);
+                    if (served.winners != kWinners || served.trials != kTrials) return 1;
+                    if (served.kernels != kKernels || !cache->HasKernel("kernel-100")) return 2;
+                    if (!cache->PutKernel(TestKernel(101)).ok()) return 3;
+                    if (!cache->HasKernel("kernel-101")) return 4;
+                    auto lock = cache->LockCompile("another", std::chrono::milliseconds(100));
+                    if (!lock.ok() || *lock == nullptr) return 5;
+                    const CacheStats stats = cache->Stats();
+                    return stats.kernels == kKernels + 2 ? 0 : 6;
+                  },
+                  kOtherUser),
+              0);
+    EXPECT_EQ(folder.Names(), names);
+    owner.reset();
+    auto again = OpenCache(path);
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(ReadAll(*again).kernels, kKernels);
+    EXPECT_TRUE(again->HasKernel("kernel-100"));
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
