@@ -100,9 +100,9 @@ absl::StatusOr<std::optional<KernelRow>> Store::FindKernel(std::string_view key)
       TW_RETURN_IF_ERROR(found.status());
       if (!*found) return std::nullopt;
       KernelAt at = ReadKernel(*select, true);
-      if (at.flaw.empty() && at.row.key != key) return OtherKey("kernels", at.rowid);
+      if (at.row.key != key) return OtherKey("kernels", at.rowid);
       if (at.flaw.empty()) return std::move(at.row);
-      if (at.flaw == kNoCubin) TW_RETURN_IF_ERROR(CheckBytesAreGone(at.row.key));
+      if (at.flaw == kNoCubin) TW_RETURN_IF_ERROR(CheckBytesAreGone(key));
       NoteDamaged("kernels", key, at.rowid, at.flaw);
     }
   }
@@ -129,7 +129,7 @@ absl::StatusOr<std::optional<WinnerRow>> Store::FindWinner(std::string_view key)
       TW_RETURN_IF_ERROR(found.status());
       if (!*found) return std::nullopt;
       RowAt<WinnerRow> at = ReadWinner(*select);
-      if (at.flaw.empty() && at.row.key != key) return OtherKey("winners", at.rowid);
+      if (at.row.key != key) return OtherKey("winners", at.rowid);
       if (at.flaw.empty()) return std::move(at.row);
       NoteDamaged("winners", key, at.rowid, at.flaw);
     }
