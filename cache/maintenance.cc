@@ -43,6 +43,10 @@ class ForeignFile {
 
   absl::StatusOr<Store*> Open() {
     if (IdOf(path_) == FileId{}) return NotFound("kernel cache: no file at ", path_);
+    TW_RETURN_IF_ERROR(RefuseIrregular(path_));
+    if (FileBytes(path_) == 0 && FileBytes(path_ + "-wal") == 0) {
+      return FailedPrecondition("kernel cache: ", path_, ": the file is empty");
+    }
     TW_ASSIGN_OR_RETURN(file_, OpenReadable(path_, kForeignTimeout));
     if (file_.damage.empty()) {
       const absl::Status whole = file_.store->CheckIntegrity();

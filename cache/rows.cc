@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "cache/bounds.h"
+#include "cache/cubin_digest.h"
 #include "cache/row_columns.h"
 #include "cache/sqlite.h"
 
@@ -54,6 +55,7 @@ struct Binder {
 };
 
 constexpr std::string_view kOtherType = "a value of another type than its column's";
+constexpr std::string_view kOtherDigest = "a digest that is not its cubin's";
 constexpr std::string_view kOtherSum = "a checksum that is not its own";
 
 // What a row's values may not be, whoever reads them.
@@ -239,7 +241,11 @@ std::string_view FlawOf(const Stored<TrialRow>& stored) {
 }
 std::string_view FlawOfBytes(const KernelRow& head, std::string_view bytes_sum,
                              std::string_view bytes) {
-  return BytesSum(head.key, bytes) == bytes_sum ? FlawOfCubin(bytes, head.arch) : kOtherSum;
+  if (BytesSum(head.key, bytes) != bytes_sum) return kOtherSum;
+  if (std::string_view flaw = FlawOfCubin(bytes, head.arch); !flaw.empty()) return flaw;
+  if (head.cubin_digest.empty()) return {};
+  const absl::StatusOr<std::string> digest = CubinDigest(bytes);
+  return !digest.ok() || *digest == head.cubin_digest ? std::string_view() : kOtherDigest;
 }
 
 int BindColumns(Statement& statement, const KernelRow& row) { return Bind(statement, row); }

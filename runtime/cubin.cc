@@ -6,17 +6,19 @@
 #include <optional>
 #include <utility>
 
-#include "manifest/digest.h"
+#include "cache/cubin_digest.h"
 #include "manifest/status.h"
 
 namespace tilewright {
 namespace {
 
-// ELF layout (System V gABI, 64-bit): offsets of the header's fields and record sizes.
-constexpr size_t kHeaderBytes = 64;
-constexpr size_t kSectionBytes = 64;
+using elf::Load;
+using elf::NameAt;
+using elf::ReadSections;
+using elf::Section;
+
+// ELF layout (System V gABI, 64-bit).
 constexpr size_t kSymbolBytes = 24;
-constexpr uint16_t kMachineCuda = 190;
 constexpr uint32_t kTypeSymbolTable = 2;
 constexpr uint32_t kTypeNoBits = 8;
 constexpr uint8_t kSymbolFunction = 2;
@@ -35,73 +37,6 @@ constexpr uint32_t kAnnotationSpill = 1;
 // Bytes of shared memory at the start of each block that sm_90 and up reserve for the system; the
 // sections of kernels include them where .nv.shared.reserved.0 exists.
 constexpr int64_t kReservedSmemBytes = 1024;
-
-template <class T>
-std::optional<T> Load(std::string_view bytes, uint64_t offset) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
-// The zero-terminated name at `offset` of a string table; empty where it is not terminated.
-std::string_view NameAt(std::string_view table, uint32_t offset) {
-  if (offset >= table.size()) return {};
-  const size_t end = table.find('\0', offset);
-  if (end == std::string_view::npos) return {};
-  return table.substr(offset, end - offset);
-}
-
-struct Section {
-  std::string_view name;
-  uint32_t type = 0;
-  uint32_t link = 0;
-  uint32_t info = 0;
-  uint64_t size = 0;
-  std::string_view data;  // empty for sections without bytes in the file
-};
-
-absl::StatusOr<std::vector<Section>> ReadSections(std::string_view bytes) {
-  constexpr std::string_view kMagic(
-      "\x7f"
-      "ELF\x02\x01",
-      6);
-  if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic ||
-      Load<uint16_t>(bytes, 18) != kMachineCuda) {
-    return InvalidArgument("cubin: not a 64-bit CUDA ELF file (", bytes.size(), " bytes)");
-  }
-  const uint64_t table = *Load<uint64_t>(bytes, 40);
-  const uint16_t entry_bytes = *Load<uint16_t>(bytes, 58);
-  const uint16_t count = *Load<uint16_t>(bytes, 60);
-  const uint16_t names_index = *Load<uint16_t>(bytes, 62);
-  if (entry_bytes != kSectionBytes || table > bytes.size() ||
-      (bytes.size() - table) / kSectionBytes < count || names_index >= count) {
-    return InvalidArgument("cubin: section table at ", table, " with ", count,
-                           " entries passes the end of ", bytes.size(), " bytes");
-  }
-  std::vector<Section> sections(count);
-  std::vector<uint32_t> name_offsets(count);
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t at = table + i * kSectionBytes;
-    Section& section = sections[i];
-    name_offsets[i] = *Load<uint32_t>(bytes, at);
-    section.type = *Load<uint32_t>(bytes, at + 4);
-    const uint64_t offset = *Load<uint64_t>(bytes, at + 24);
-    section.size = *Load<uint64_t>(bytes, at + 32);
-    section.link = *Load<uint32_t>(bytes, at + 40);
-    section.info = *Load<uint32_t>(bytes, at + 44);
-    if (section.type == 0 || section.type == kTypeNoBits) continue;
-    if (offset > bytes.size() || section.size > bytes.size() - offset) {
-      return InvalidArgument("cubin: section ", i, " of ", section.size, " bytes at ", offset,
-                             " passes the end of ", bytes.size(), " bytes");
-    }
-    section.data = bytes.substr(offset, section.size);
-  }
-  for (size_t i = 0; i < count; ++i) {
-    sections[i].name = NameAt(sections[names_index].data, name_offsets[i]);
-  }
-  return sections;
-}
 
 // Calls visit(attribute, format, value, payload) for each attribute; stops at a malformed one.
 template <class Visit>
@@ -194,15 +129,6 @@ void ReadSymbolAttributes(const Section& info, const std::map<uint32_t, size_t>&
   });
 }
 
-// Sections whose bytes say what the kernels do.
-bool IsDigested(std::string_view name) {
-  for (std::string_view prefix : {".text.", ".rel.text.", ".rela.text.", ".nv.constant", ".nv.info",
-                                  ".nv.global", ".nv.shared"}) {
-    if (name.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 const CubinKernel* CubinInfo::Find(std::string_view kernel) const {
@@ -239,18 +165,6 @@ absl::StatusOr<CubinInfo> ReadCubin(std::string_view bytes) {
     ReadSymbolAttributes(*info, kernel_of_symbol, result.kernels);
   }
   return result;
-}
-
-absl::StatusOr<std::string> CubinDigest(std::string_view bytes) {
-  TW_ASSIGN_OR_RETURN(std::vector<Section> sections, ReadSections(bytes));
-  std::erase_if(sections, [](const Section& section) { return !IsDigested(section.name); });
-  std::stable_sort(sections.begin(), sections.end(),
-                   [](const Section& a, const Section& b) { return a.name < b.name; });
-  Digest digest;
-  for (const Section& section : sections) {
-    digest.Add(section.name).Add(Cat(section.size)).Add(section.data);
-  }
-  return digest.Hex();
 }
 
 }  // namespace tilewright

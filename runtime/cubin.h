@@ -1,4 +1,4 @@
-// Reading a cubin: what its kernels need, and a digest of what they do.
+// Reading a cubin: what its kernels need. Its digest, of what they do, is in cache/cubin_digest.h.
 #ifndef TILEWRIGHT_RUNTIME_CUBIN_H_
 #define TILEWRIGHT_RUNTIME_CUBIN_H_
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cache/cubin_digest.h"
 
 namespace tilewright {
 
@@ -37,12 +38,6 @@ struct CubinInfo {
 // Parses a cubin. Bytes may come from anywhere: every offset is checked, and whatever is not a
 // 64-bit little-endian CUDA ELF file with in-range sections is InvalidArgument.
 absl::StatusOr<CubinInfo> ReadCubin(std::string_view bytes);
-
-// 32 hex digits over names and contents of the code, relocations of code, constants, kernel info
-// and initialised globals, and over the sizes of shared memory. Notes, debug sections, symbol order
-// and file layout do not count, so that a cubin of the same code keeps its digest. InvalidArgument
-// as ReadCubin.
-absl::StatusOr<std::string> CubinDigest(std::string_view bytes);
 
 }  // namespace tilewright
 

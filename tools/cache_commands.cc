@@ -168,7 +168,7 @@ absl::Status CheckForeign(const std::string& file) {
                             error ? Cat(": ", error.message()) : std::string());
 }
 
-// Merges files into `target`; rejected rows are findings.
+// Merges files into `target`; rejected rows, and files that cannot be read, are findings.
 int MergeInto(const std::string& target, const std::vector<std::string>& files, bool json) {
   for (const std::string& file : files) {
     if (const absl::Status status = CheckForeign(file); !status.ok()) return Fail(status);
@@ -179,7 +179,13 @@ int MergeInto(const std::string& target, const std::vector<std::string>& files, 
   bool rejected = false;
   for (const std::string& file : files) {
     const absl::StatusOr<MergeReport> report = (*cache)->Merge(file);
-    if (!report.ok()) return FailFinding(report.status());
+    if (!report.ok()) {
+      // The others may be good.
+      (void)FailFinding(report.status());
+      reports.push_back({{"file", file}, {"error", MessageOf(report.status())}});
+      rejected = true;
+      continue;
+    }
     rejected = rejected || !report->rejected.empty() || !report->written.ok();
     reports.push_back({{"file", file},
                        {"kernels_added", report->kernels_added},

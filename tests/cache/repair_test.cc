@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "cache/cache.h"
+#include "cache/cubin_digest.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
 
@@ -296,6 +297,48 @@ TEST(Repair, LeftPartialsAreRemoved) {
   EXPECT_THAT(folder.Names(), Not(Contains(HasSubstr(Cat("partial-", dead)))));
   EXPECT_THAT(folder.Names(), Contains(HasSubstr("partial-me")));
   EXPECT_THAT(folder.Names(), Contains(HasSubstr(Cat("partial-", getppid()))));
+}
+
+// Guards: a row whose checksums agree, but whose digest is not its cubin's, is neither served nor
+// passed on; one whose digest is its cubin's is.
+TEST(Repair, DigestOfAnotherCubinIsAFlaw) {
+  KernelRow good = TestKernel(1);
+  good.cubin =
+      ReadFileBytes(Cat(TILEWRIGHT_SOURCE_DIR, "/tests/runtime/cubins/inspect_sm90a.cubin"));
+  const absl::StatusOr<std::string> digest = CubinDigest(good.cubin);
+  ASSERT_TRUE(digest.ok()) << digest.status();
+  good.cubin_digest = *digest;
+  KernelRow bad = good;
+  bad.key = "kernel-2";
+  bad.cubin_digest = "of other code";
+  const std::string flaw = "kernels row kernel-2: a digest that is not its cubin's";
+  TempFolder folder;
+  const auto made = [&](const std::string& name) {
+    auto cache = OpenCache(folder.File(name));
+    EXPECT_TRUE(cache->PutKernel(good).ok() && cache->PutKernel(bad).ok());
+    return cache;
+  };
+  auto looked_up = made("a.db");
+  EXPECT_TRUE(looked_up->FindKernel("kernel-1").has_value());
+  EXPECT_FALSE(looked_up->FindKernel("kernel-2").has_value());
+  EXPECT_THAT(made("b.db")->Check().problems, ElementsAre(flaw));
+  EXPECT_THAT(made("c.db")->Export(folder.File("out.db"))->dropped, ElementsAre(flaw));
+  made("d.db").reset();
+  const auto merged = OpenCache("")->Merge(folder.File("d.db"));
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_THAT(merged->rejected, ElementsAre(flaw));
+  EXPECT_EQ(merged->kernels_added, 1);
+}
+
+// Guards: a file without bytes is said to be that.
+TEST(Repair, EmptyForeignFilesAreNamed) {
+  TempFolder folder;
+  WriteFileBytes(folder.File("empty.db"), "");
+  auto cache = OpenCache("");
+  EXPECT_THAT(Cat(cache->Merge(folder.File("empty.db")).status().message()),
+              HasSubstr("the file is empty"));
+  EXPECT_THAT(Cat(cache->Diff(folder.File("empty.db")).status().message()),
+              HasSubstr("the file is empty"));
 }
 
 // Guards: a check of a file that a full disk does not let be rebuilt does not say that it was.
