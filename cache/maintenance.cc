@@ -292,6 +292,14 @@ absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
   }
   ForeignFile file(path);
   TW_ASSIGN_OR_RETURN(Store * from, file.Open());
+  {
+    // A row that an index hides would be counted as one that was added.
+    Session layers(*this);
+    layers->Read([&](Store& store) -> absl::StatusOr<bool> {
+      if (&store == layers->file()) TW_RETURN_IF_ERROR(store.CheckIntegrity());
+      return false;
+    });
+  }
   std::vector<KernelRow> batch;
   absl::StatusOr<ForeignRows> rows = ReadForeign(*from, [&](KernelRow row) {
     batch.push_back(std::move(row));

@@ -116,10 +116,10 @@ class Store {
   absl::Status CheckTaken(std::string_view table);
   template <class Row>
   absl::Status Insert(std::string_view sql, const Row& row, std::string_view sum);
-  // InvalidArgument where a row, read after a put, has not the sum that was put: a trigger of the
-  // file changed it.
-  static absl::Status CheckPut(std::string_view table, std::string_view sum,
-                               std::string_view expected_sum);
+  // Where a row, read after a put, has not the sum that was put: InvalidArgument if a trigger of
+  // the file may have changed it, else DataLoss.
+  absl::Status CheckPut(std::string_view table, std::string_view sum,
+                        std::string_view expected_sum);
 
   Connection db_;
   bool writable_;

@@ -11,6 +11,7 @@ namespace tilewright {
 namespace {
 
 constexpr std::string_view kDeleteKernel = "DELETE FROM kernels WHERE key = ?";
+constexpr std::string_view kTriggers = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'";
 constexpr std::string_view kDeleteBytes = "DELETE FROM kernel_bytes WHERE key = ?";
 
 int64_t TimeOf(const WinnerRow& row) { return row.tuned_unix; }
@@ -62,6 +63,11 @@ absl::Status Store::CheckTaken(std::string_view table) {
 absl::Status Store::CheckPut(std::string_view table, std::string_view sum,
                              std::string_view expected_sum) {
   if (sum == expected_sum) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(const int64_t triggers, Count(kTriggers));
+  if (triggers == 0) {
+    return absl::DataLossError(Cat("kernel cache: writing: an index of ", table,
+                                   " does not lead to the row that was put"));
+  }
   return InvalidArgument("kernel cache: writing: the row that was put into ", table,
                          " is not there as it was: a trigger changes it");
 }

@@ -169,7 +169,7 @@ TEST(Repair, BitInAnIndexCostsNothing) {
            {"sqlite_autoindex_kernel_bytes_1", "kernel-14"},
            {"sqlite_autoindex_winners_1", "problem-14"},
            {"sqlite_autoindex_trials_1", "problem-14"}}) {
-    for (const std::string first : {"check", "export", "merge", "diff", "read"}) {
+    for (const std::string first : {"check", "export", "merge", "into", "diff", "read", "put"}) {
       SCOPED_TRACE(Cat(index, " ", first));
       TempFolder folder;
       const std::string path = folder.File("k.db");
@@ -191,6 +191,15 @@ TEST(Repair, BitInAnIndexCostsNothing) {
         EXPECT_EQ(report->kernels_added, kKernels);
         EXPECT_EQ(report->winners_added, kWinners);
         EXPECT_EQ(report->trials_added, kTrials);
+      } else if (first == "into") {
+        MakeFile(folder.File("whole.db"));
+        const auto report = cache->Merge(folder.File("whole.db"));
+        ASSERT_TRUE(report.ok()) << report.status();
+        EXPECT_TRUE(report->written.ok()) << report->written;
+        EXPECT_EQ(report->kernels_added + report->winners_added + report->trials_added, 0);
+      } else if (first == "put") {
+        Fill(*cache);
+        (void)cache->Check();
       } else if (first == "diff") {
         MakeFile(folder.File("whole.db"));
         const auto diff = cache->Diff(folder.File("whole.db"));
