@@ -103,6 +103,31 @@ TEST(CliCacheTest, EmptyFilesAreLeftAlone) {
   }
 }
 
+// The same for files that are compared with or merged; a merge goes on with the others.
+TEST(CliCacheTest, MergeGoesOnAfterABadFile) {
+  const CliSandbox sandbox;
+  const std::string empty = sandbox.Write("empty.db", "");
+  const std::string noise = sandbox.Write("noise.db", std::string(5000, 'n'));
+  const std::string good = sandbox.Path("good.db");
+  ASSERT_TRUE(Open(good)->PutWinner(Winner("good", "AddFwdOp")).ok());
+  for (const char* command : {"import", "diff"}) {
+    const CliResult result = sandbox.Run({"--cache", good, "cache", command, empty});
+    EXPECT_EQ(result.code, 1) << command << result.out;
+    EXPECT_THAT(result.err, HasSubstr("empty.db: the file is empty")) << command;
+  }
+  const std::string merged = sandbox.Path("merged.db");
+  const CliResult result =
+      sandbox.Run({"cache", "merge", noise, empty, good, "--output", merged, "--json"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("noise.db"));
+  EXPECT_THAT(result.err, HasSubstr("empty.db: the file is empty"));
+  const json reports = json::parse(result.out);
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_TRUE(reports[0].contains("error") && reports[1].contains("error"));
+  EXPECT_EQ(reports[2]["winners_added"], 1);
+  EXPECT_TRUE(Open(merged)->FindWinner("good").has_value());
+}
+
 // A damaged row is a finding of export, which lacks it, and of check, which says what became of it.
 TEST(CliCacheTest, DamagedRowsAreFindings) {
   const CliSandbox sandbox;
