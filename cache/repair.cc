@@ -154,15 +154,25 @@ void UndoSwap(const std::string& path, const std::function<void()>& before_step)
     const std::string swap = SwapPath(path, n);
     if (!IsThere(swap)) continue;
     const std::string aside = SetAsidePath(path, n);
-    for (const char* suffix : kCompanions) {
-      // One that is there was made since, by a program that did not know of this.
-      if (!IsThere(aside + suffix) || IsThere(path + suffix)) continue;
+    bool is_whole = true;
+    for (const std::string_view suffix : kCompanions) {
+      const std::string saved = Cat(aside, suffix);
+      const std::string name = Cat(path, suffix);
+      if (!IsThere(saved)) continue;
       before_step();
-      rename((aside + suffix).c_str(), (path + suffix).c_str());
+      // What is there was made since, by a program that did not know of this; SQLite makes a new
+      // -shm whenever it needs one.
+      if (FileBytes(name) == 0) {
+        rename(saved.c_str(), name.c_str());
+      } else if (suffix == "-shm") {
+        unlink(saved.c_str());
+      } else {
+        is_whole = false;
+      }
     }
     SyncFolder(path);
     before_step();
-    unlink(aside.c_str());
+    if (is_whole) unlink(aside.c_str());  // else both stay, for people
     before_step();
     unlink(swap.c_str());  // last: until then this is done again
   }

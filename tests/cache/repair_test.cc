@@ -115,6 +115,34 @@ TEST(Repair, KilledAtAnyStepKeepsEveryRow) {
   EXPECT_GE(kill_at, 6);
 }
 
+// Guards: the empty WAL that a program makes which does not know that a repair was killed does not
+// take the place of the saved one; one with rows leaves the saved one as it is.
+TEST(Repair, KilledAndOpenedByAnother) {
+  int met = 0;
+  for (int kill_at = 4; kill_at <= 8; ++kill_at) {
+    for (const bool has_rows : {false, true}) {
+      SCOPED_TRACE(Cat("killed before step ", kill_at, has_rows ? ", rows" : ""));
+      TempFolder folder;
+      const std::string path = folder.File("k.db");
+      MakeDamagedWithWal(path);
+      const std::string wal = ReadFileBytes(path + "-wal");
+      ASSERT_TRUE(RepairAndDie(path, kill_at));
+      if (!std::filesystem::exists(path + ".swap-1") || std::filesystem::exists(path + "-wal")) {
+        continue;
+      }
+      ++met;
+      WriteFileBytes(path + "-wal", has_rows ? std::string(500, 'r') : "");
+      if (!has_rows) {
+        ExpectAllKept(path);
+        continue;
+      }
+      EXPECT_EQ(ReadAll(*OpenCache(path)).kernels, kKernels);
+      EXPECT_TRUE(ReadFileBytes(path + ".corrupt-1-wal") == wal);
+    }
+  }
+  EXPECT_GE(met, 2);
+}
+
 // Guards: what an earlier repair saved is not written over by a later one.
 TEST(Repair, SavedFilesStay) {
   TempFolder folder;
