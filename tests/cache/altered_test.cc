@@ -12,6 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr int kRows = kKernels + kWinners + kTrials;
@@ -174,6 +175,72 @@ TEST(Altered, OrphanedBytesAreTakenOut) {
   EXPECT_THAT(report.problems, ElementsAre("kernel_bytes row kernel-7: bytes of no kernel"));
   EXPECT_EQ(report.deleted, 1);
   EXPECT_THAT(cache->Check().problems, ElementsAre());
+}
+
+// Guards: what somebody dropped or renamed is healed by a check, without the database's own words.
+TEST(Altered, CheckHealsWhatIsMissing) {
+  for (const std::string change :
+       {"drop view best", "drop index winners_by_op", "alter table trials rename to tests",
+        "alter table kernel_bytes rename column bytes to cubin", "drop table trials"}) {
+    SCOPED_TRACE(change);
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    Shell(path, change);
+    auto cache = OpenCache(path);
+    const CheckReport report = cache->Check();
+    EXPECT_TRUE(report.rebuilt);
+    EXPECT_FALSE(report.problems.empty());
+    EXPECT_THAT(report.problems, Not(Contains(HasSubstr("SELECT"))));
+    EXPECT_THAT(cache->Check().problems, ElementsAre());
+    EXPECT_NE(Shell(path, "select count(*) from best"), "");
+    const Served served = ReadAll(*cache);
+    EXPECT_EQ(served.kernels, kKernels);
+    EXPECT_EQ(served.winners, kWinners);
+    if (change != "drop table trials") {
+      EXPECT_EQ(served.trials, kTrials);
+    }
+  }
+}
+
+// Guards: an index added by hand that two rows contradict costs none of them: what it refuses is
+// said, and what is counted is there.
+TEST(Altered, UniqueIndexDeletesNothing) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeFile(folder.File("other.db"));
+  ASSERT_TRUE(OpenCache(path)->PutWinner(TestWinner(3)).ok());
+  ASSERT_EQ(Shell(path, "create unique index uu on winners(dtypes)"), "");
+  LogLines log;
+  auto cache = OpenCache(path, &log);
+  EXPECT_FALSE(cache->PutWinner(TestWinner(4)).ok());
+  EXPECT_FALSE(cache->Persisted().ok());
+  EXPECT_EQ(log.Count("UNIQUE"), 1u) << testing::PrintToString(log.lines);
+  EXPECT_THAT(cache->Check().problems, ElementsAre(HasSubstr("of others, uu")));
+  const auto merged = cache->Merge(folder.File("other.db"));
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_FALSE(merged->written.ok());
+  EXPECT_EQ(merged->winners_added, 0);
+  cache.reset();
+  EXPECT_EQ(Shell(path, "select key from winners"), "problem-3\n");
+}
+
+// Guards: a trigger that undoes or changes what was put is said.
+TEST(Altered, TriggerThatUndoesAPutIsSaid) {
+  for (const std::string body : {"delete from winners where key = new.key",
+                                 "update winners set us = 1 where key = new.key"}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    OpenCache(path).reset();
+    ASSERT_EQ(Shell(path, Cat("create trigger t after insert on winners begin ", body, "; end")),
+              "");
+    LogLines log;
+    auto cache = OpenCache(path, &log);
+    EXPECT_FALSE(cache->PutWinner(TestWinner(4)).ok()) << body;
+    EXPECT_FALSE(cache->Persisted().ok()) << body;
+    EXPECT_EQ(log.Count("a trigger changes it"), 1u) << testing::PrintToString(log.lines);
+    EXPECT_FALSE(cache->FindWinner("problem-4").has_value()) << body;
+  }
 }
 
 }  // namespace
