@@ -27,19 +27,17 @@ struct FakeDriver::Library {
   std::string image;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
-namespace {
-struct UserObject {
+struct FakeDriver::UserObject {
   void* object;
   void (*destroy)(void*);
 };
-}  // namespace
 struct FakeDriver::Graph {
   std::vector<FakeLaunch> launches;
-  std::vector<std::shared_ptr<UserObject>> objects;
+  std::vector<UserHandle> objects;
 };
 struct FakeDriver::Exec {
   std::vector<FakeLaunch> launches;
-  std::vector<std::shared_ptr<UserObject>> objects;
+  std::vector<UserHandle> objects;
 };
 struct FakeDriver::ThreadState {
   std::vector<Context*> stack;
@@ -74,6 +72,7 @@ FakeDriver::FakeDriver(std::vector<FakeDevice> devices)
 FakeDriver::~FakeDriver() {
   for (Exec* exec : execs_) delete exec;
   for (Graph* graph : graphs_) delete graph;
+  for (UserHandle* handle : user_handles_) delete handle;
   for (StreamState* stream : streams_) delete stream;
   for (int* event : events_) delete event;
   for (Library* library : libraries_) delete library;
@@ -507,23 +506,25 @@ absl::Status FakeDriver::DestroyGraphExec(CudaGraphExec handle) {
 // A handle is a heap-allocated reference; the object dies with the last one.
 absl::StatusOr<CudaUserObject> FakeDriver::CreateUserObject(void* object, void (*destroy)(void*)) {
   TW_ENTER(CreateUserObject);
-  auto* handle =
-      new std::shared_ptr<UserObject>(new UserObject{object, destroy}, [](UserObject* dying) {
-        dying->destroy(dying->object);
-        delete dying;
-      });
+  auto* handle = new UserHandle(new UserObject{object, destroy}, [](UserObject* dying) {
+    dying->destroy(dying->object);
+    delete dying;
+  });
+  user_handles_.insert(handle);
   return As<CudaUserObject>(handle);
 }
 absl::Status FakeDriver::ReleaseUserObject(CudaUserObject object) {
   TW_ENTER(ReleaseUserObject);
+  user_handles_.erase(As<UserHandle*>(object));
   lock.unlock();
-  delete As<std::shared_ptr<UserObject>*>(object);
+  delete As<UserHandle*>(object);
   return absl::OkStatus();
 }
 absl::Status FakeDriver::GiveUserObject(CudaGraph graph, CudaUserObject object) {
   TW_ENTER(GiveUserObject);
-  auto* handle = As<std::shared_ptr<UserObject>*>(object);
+  auto* handle = As<UserHandle*>(object);
   As<Graph*>(graph)->objects.push_back(*handle);
+  user_handles_.erase(handle);
   delete handle;
   return absl::OkStatus();
 }

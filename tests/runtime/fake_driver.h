@@ -120,6 +120,8 @@ class FakeDriver : public Driver {
   struct Graph;
   struct Exec;
   struct ThreadState;
+  struct UserObject;
+  using UserHandle = std::shared_ptr<UserObject>;
 
   // Counts the call; the scripted error, if any.
   absl::Status Enter(const char* method);
@@ -141,6 +143,7 @@ class FakeDriver : public Driver {
   std::set<Library*> libraries_;
   std::set<Graph*> graphs_;
   std::set<Exec*> execs_;
+  std::set<UserHandle*> user_handles_;  // neither given to a graph nor released
   std::vector<FakeLaunch> launches_;
   std::map<void*, size_t> allocations_;
   struct Range {
