@@ -219,6 +219,9 @@ class Cache {
   virtual absl::StatusOr<CacheDiff> Diff(const std::string& path) = 0;
 };
 
+// OK where the file at `path` can be merged or compared with: a cache, or what is left of one.
+absl::Status CheckIsCache(const std::string& path);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_CACHE_CACHE_H_

@@ -82,9 +82,11 @@ class Layers {
     return {status.message().data(), status.message().size()};
   }
   absl::Status OpenWritable();
-  // With the open lock held.
-  absl::Status OpenLocked(bool may_repair);
+  // What opening does with a damaged file. Only who has the open lock may repair.
+  enum class OnDamage : uint8_t { kRepair, kReadIntact, kGiveUp };
+  absl::Status OpenFile(OnDamage on_damage);
   absl::Status RepairLocked(std::string_view reason);
+  absl::Status TakeDamaged(OnDamage on_damage, std::string_view reason);
   // A file that its permissions do not let be written is told of at the first write, others at
   // once.
   void OpenReadOnly(std::string_view why_not_writable);

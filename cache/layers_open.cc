@@ -145,7 +145,7 @@ absl::Status Layers::OpenWritable() {
   }
   if (locked.ok()) UndoSwap(options_.path);
   // A filesystem without locks is used without: SQLite's own protocol still holds.
-  absl::Status opened = OpenLocked(true);
+  absl::Status opened = OpenFile(locked.ok() ? OnDamage::kRepair : OnDamage::kReadIntact);
   // Nothing is left beside a file that is refused or cannot be made.
   if (!was_used_ && (!opened.ok() || IdOf(options_.path) == FileId{})) {
     unlink(LockPath(options_.path).c_str());
@@ -153,12 +153,23 @@ absl::Status Layers::OpenWritable() {
   return opened;
 }
 
-absl::Status Layers::OpenLocked(bool may_repair) {
+absl::Status Layers::TakeDamaged(OnDamage on_damage, std::string_view reason) {
+  if (on_damage == OnDamage::kRepair) return RepairLocked(reason);
+  if (on_damage == OnDamage::kReadIntact) {
+    // Two repairs at once could each undo the other's.
+    SalvageFile(reason);
+    unwritten_ = "the file is damaged, and cannot be locked, so that it is not repaired";
+  } else {
+    GoWithoutFile(reason);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Layers::OpenFile(OnDamage on_damage) {
   const std::string& path = options_.path;
   // An emptied file beside a WAL: SQLite would drop the WAL and its rows.
-  if (may_repair && FileBytes(path) == 0 && FileBytes(path + "-wal") > 0 &&
-      IdOf(path) != FileId{}) {
-    return RepairLocked("the file is empty beside its WAL");
+  if (FileBytes(path) == 0 && FileBytes(path + "-wal") > 0 && IdOf(path) != FileId{}) {
+    return TakeDamaged(on_damage, "the file is empty beside its WAL");
   }
   if (absl::Status made = CreateFile(path); !made.ok()) {
     OpenReadOnly(Words(made));
@@ -167,11 +178,13 @@ absl::Status Layers::OpenLocked(bool may_repair) {
   file_id_ = IdOf(path);
   auto store = Store::Open(path, Connection::Mode::kReadWrite, options_.busy_timeout);
   if (absl::IsFailedPrecondition(store.status())) return store.status();
-  if (absl::IsDataLoss(store.status()) && may_repair) {
-    TW_RETURN_IF_ERROR(RefuseForeign(path, was_used_, /*damaged=*/true));
-    return RepairLocked(Words(store.status()));
+  if (absl::IsDataLoss(store.status())) {
+    if (on_damage != OnDamage::kGiveUp) {
+      TW_RETURN_IF_ERROR(RefuseForeign(path, was_used_, /*damaged=*/true));
+    }
+    return TakeDamaged(on_damage, Words(store.status()));
   }
-  if (absl::IsUnavailable(store.status()) || absl::IsDataLoss(store.status())) {
+  if (absl::IsUnavailable(store.status())) {
     GoWithoutFile(Words(store.status()));
   } else if (!store.ok()) {
     OpenReadOnly(Words(store.status()));
@@ -219,7 +232,7 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
   Say(Cat("repair ", repairs_),
       Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", salvaged.kept,
           " rows were kept, the damaged file is ", report->set_aside, LostText(salvaged)));
-  return OpenLocked(false);
+  return OpenFile(OnDamage::kGiveUp);
 }
 
 void Layers::RepairFile(std::string_view reason) {
@@ -232,16 +245,16 @@ void Layers::RepairFile(std::string_view reason) {
     file_.reset();
   }
   auto lock = ByteLock::Open(LockPath(options_.path));
-  if (lock.ok()) {
-    absl::Status locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
-    if (absl::IsUnavailable(locked)) {
-      GoWithoutFile(Words(locked));
-      return;
-    }
+  absl::Status locked = lock.status();
+  if (lock.ok()) locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
+  if (absl::IsUnavailable(locked)) {
+    GoWithoutFile(Words(locked));
+    return;
   }
+  const OnDamage on_damage = locked.ok() ? OnDamage::kRepair : OnDamage::kReadIntact;
   // Another process may have repaired it already.
   bool replaced = IdOf(options_.path) != file_id_;
-  absl::Status status = replaced ? OpenLocked(true) : RepairLocked(reason);
+  absl::Status status = replaced ? OpenFile(on_damage) : TakeDamaged(on_damage, reason);
   if (!status.ok()) GoWithoutFile(Words(status));
 }
 

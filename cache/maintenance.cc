@@ -285,6 +285,11 @@ absl::Status CacheImpl::MergeBatch(std::vector<KernelRow>& batch, MergeReport& r
   return absl::OkStatus();
 }
 
+absl::Status CheckIsCache(const std::string& path) {
+  ForeignFile file(path);
+  return file.Open().status();
+}
+
 absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
   MergeReport report;
   if (!options_.path.empty() && IdOf(path) == IdOf(options_.path) && IdOf(path) != FileId{}) {

@@ -1,6 +1,7 @@
 #include "cache/place.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -199,6 +200,7 @@ void ByteLock::Release() {
     range.l_start = offset_;
     range.l_len = 1;
     fcntl(fd_, F_OFD_SETLK, &range);
+    if (offset_ == kOpenLockOffset) flock(fd_, LOCK_UN);
   }
   close(fd_);
   fd_ = -1;
@@ -217,6 +219,15 @@ absl::StatusOr<bool> ByteLock::TryLock(int64_t offset) {
     return true;
   }
   if (errno == EAGAIN || errno == EACCES || errno == EINTR) return false;
+  const bool unknown = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+  if (unknown && offset == kOpenLockOffset) {
+    if (flock(fd_, LOCK_EX | LOCK_NB) == 0) {
+      offset_ = offset;
+      owner_ = getpid();
+      return true;
+    }
+    if (errno == EWOULDBLOCK) return false;
+  }
   return ResourceExhausted("kernel cache: this filesystem has no file locks: ", strerror(errno));
 }
 

@@ -44,7 +44,8 @@ FileId IdOf(const std::string& path);
 int64_t FileBytes(const std::string& path);  // 0 where there is none
 
 // A lock on one byte of a file, exclusive between processes and between threads (an open file
-// description lock): the kernel releases it when the owner dies. Movable; not thread-safe.
+// description lock; where the system has none, the open lock is one of flock, and the others fail):
+// the kernel releases it when the owner dies. Movable; not thread-safe.
 class ByteLock {
  public:
   ByteLock() = default;

@@ -26,6 +26,7 @@ constexpr int kMostSetAside = 8;
 constexpr std::array<const char*, 3> kCompanions = {"-wal", "-shm", "-journal"};
 
 std::string SetAsidePath(const std::string& path, int n) { return Cat(path, ".corrupt-", n); }
+std::string NewPath(const std::string& path) { return path + ".new"; }
 std::string SwapPath(const std::string& path, int n) { return Cat(path, ".swap-", n); }
 
 bool IsThere(const std::string& path) {
@@ -70,13 +71,18 @@ bool KeepAs(const std::string& path, const std::string& kept) {
   return copied;
 }
 
+void RemoveNew(const std::string& path) {
+  unlink(NewPath(path).c_str());
+  unlink((NewPath(path) + "-journal").c_str());
+}
+
 absl::StatusOr<Salvaged> BuildFresh(const std::string& path, const std::string& db_path,
                                     const std::string& wal_path, const Inventory& inventory) {
-  unlink(path.c_str());
-  unlink((path + "-journal").c_str());
-  TW_RETURN_IF_ERROR(CreateFile(path));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> fresh,
-                      Store::Open(path, Connection::Mode::kReadWrite, std::chrono::seconds(5)));
+  RemoveNew(path);
+  TW_RETURN_IF_ERROR(CreateFile(NewPath(path)));
+  TW_ASSIGN_OR_RETURN(
+      std::unique_ptr<Store> fresh,
+      Store::Open(NewPath(path), Connection::Mode::kReadWrite, std::chrono::seconds(5)));
   return Salvage(db_path, wal_path, inventory, *fresh);
 }
 
@@ -86,8 +92,7 @@ absl::StatusOr<Salvaged> BuildEmpty(const std::string& path) {
 
 // From the first step to the last "<path>.swap-<n>" says that the change is under way: at its end
 // the last rename takes that name away and puts the new file into place at once.
-absl::Status Swap(const std::string& path, const std::string& fresh_path, int n,
-                  const std::function<void()>& before_step) {
+absl::Status Swap(const std::string& path, int n, const std::function<void()>& before_step) {
   const std::string aside = SetAsidePath(path, n);
   const std::string swap = SwapPath(path, n);
   const auto failed = [&] {
@@ -95,7 +100,7 @@ absl::Status Swap(const std::string& path, const std::string& fresh_path, int n,
                              " aside: ", strerror(errno));
   };
   before_step();
-  if (rename(fresh_path.c_str(), swap.c_str()) != 0) return failed();
+  if (rename(NewPath(path).c_str(), swap.c_str()) != 0) return failed();
   before_step();
   if (!KeepAs(path, aside)) return failed();
   SyncFolder(path);
@@ -150,6 +155,7 @@ absl::Status RefuseToReplace(const std::string& path) {
 }
 
 void UndoSwap(const std::string& path, const std::function<void()>& before_step) {
+  RemoveNew(path);
   for (int n = 1; n <= kMostSetAside; ++n) {
     const std::string swap = SwapPath(path, n);
     if (!IsThere(swap)) continue;
@@ -181,27 +187,24 @@ void UndoSwap(const std::string& path, const std::function<void()>& before_step)
 absl::StatusOr<RepairReport> Repair(const std::string& path,
                                     const std::function<void()>& before_step) {
   UndoSwap(path, before_step);
-  const std::string fresh_path = path + ".new";
   const Inventory inventory = TakeInventory(path);
   before_step();
-  auto kept = BuildFresh(fresh_path, path, path + "-wal", inventory);
+  auto kept = BuildFresh(path, path, path + "-wal", inventory);
   before_step();
   if (!kept.ok() && !absl::IsResourceExhausted(kept.status())) {
     // Whatever else stood in the way of keeping rows, an empty cache is better than a damaged one.
-    kept = BuildEmpty(fresh_path);
+    kept = BuildEmpty(path);
   }
   if (!kept.ok()) {
     // A full disk, or a folder that cannot be written: the file is left for a better day.
-    unlink(fresh_path.c_str());
-    unlink((fresh_path + "-journal").c_str());
+    RemoveNew(path);
     return ResourceExhausted("kernel cache: cannot rebuild ", path, ": ",
                              std::string(kept.status().message()));
   }
   const int n = MakeRoom(path);
   RepairReport report{SetAsidePath(path, n), *std::move(kept)};
-  if (absl::Status swapped = Swap(path, fresh_path, n, before_step); !swapped.ok()) {
+  if (absl::Status swapped = Swap(path, n, before_step); !swapped.ok()) {
     UndoSwap(path, before_step);
-    unlink(fresh_path.c_str());
     return swapped;
   }
   return report;

@@ -25,8 +25,8 @@ struct RepairReport {
 absl::StatusOr<RepairReport> Repair(
     const std::string& path, const std::function<void()>& before_step = [] {});
 
-// Where a repair was killed while the names changed, gives the old file its companions back. The
-// caller holds the open lock.
+// Where a repair was killed while the names changed, gives the old file its companions back; where
+// it was killed before, removes what it had built. The caller holds the open lock.
 void UndoSwap(
     const std::string& path, const std::function<void()>& before_step = [] {});
 

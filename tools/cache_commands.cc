@@ -168,41 +168,75 @@ absl::Status CheckForeign(const std::string& file) {
                             error ? Cat(": ", error.message()) : std::string());
 }
 
-// Merges files into `target`; rejected rows, and files that cannot be read, are findings.
+// Tells what became of each file that was to be merged: as text at once, as JSON at the end.
+class MergeOutput {
+ public:
+  explicit MergeOutput(bool json) : json_(json) {}
+
+  void Refuse(const std::string& file, const absl::Status& status) {
+    (void)FailFinding(status);
+    reports_.push_back({{"file", file}, {"error", MessageOf(status)}});
+    rejected_ = true;
+  }
+
+  void Tell(const std::string& file, const MergeReport& report) {
+    rejected_ = rejected_ || !report.rejected.empty() || !report.written.ok();
+    reports_.push_back({{"file", file},
+                        {"kernels_added", report.kernels_added},
+                        {"winners_added", report.winners_added},
+                        {"winners_replaced", report.winners_replaced},
+                        {"trials_added", report.trials_added},
+                        {"rejected", report.rejected},
+                        {"not_written", MessageOf(report.written)}});
+    if (json_) return;
+    std::cout << file << ": " << report.kernels_added << " kernels, " << report.winners_added
+              << " winners and " << report.trials_added << " trials added, "
+              << report.winners_replaced << " winners replaced\n";
+    for (const std::string& row : report.rejected) std::cout << "  rejected " << row << "\n";
+  }
+
+  int End() const {
+    if (json_) std::cout << reports_.dump(2, ' ', false, kReplaceBadText) << "\n";
+    return rejected_ ? kFindings : kDone;
+  }
+
+ private:
+  const bool json_;
+  Json reports_ = Json::array();
+  bool rejected_ = false;
+};
+
+// Merges files into `target`; rejected rows, and files that cannot be read, are findings, and what
+// comes after them is merged all the same.
 int MergeInto(const std::string& target, const std::vector<std::string>& files, bool json) {
   for (const std::string& file : files) {
     if (const absl::Status status = CheckForeign(file); !status.ok()) return Fail(status);
   }
-  auto cache = OpenCacheFile(target, CacheAccess::kWritable);
-  if (!cache.ok()) return Fail(cache.status());
-  Json reports = Json::array();
-  bool rejected = false;
+  MergeOutput output(json);
+  std::error_code error;
+  const bool makes_one = !target.empty() && !std::filesystem::exists(target, error);
+  std::unique_ptr<Cache> cache;
   for (const std::string& file : files) {
-    const absl::StatusOr<MergeReport> report = (*cache)->Merge(file);
+    if (cache == nullptr) {
+      // A cache is made once there is something to put into it.
+      if (const absl::Status status = makes_one ? CheckIsCache(file) : absl::OkStatus();
+          !status.ok()) {
+        output.Refuse(file, status);
+        continue;
+      }
+      absl::StatusOr<std::unique_ptr<Cache>> opened = OpenCacheFile(target, CacheAccess::kWritable);
+      if (!opened.ok()) return Fail(opened.status());
+      cache = *std::move(opened);
+    }
+    const absl::StatusOr<MergeReport> report = cache->Merge(file);
     if (!report.ok()) {
-      // The others may be good.
-      (void)FailFinding(report.status());
-      reports.push_back({{"file", file}, {"error", MessageOf(report.status())}});
-      rejected = true;
+      output.Refuse(file, report.status());
       continue;
     }
-    rejected = rejected || !report->rejected.empty() || !report->written.ok();
-    reports.push_back({{"file", file},
-                       {"kernels_added", report->kernels_added},
-                       {"winners_added", report->winners_added},
-                       {"winners_replaced", report->winners_replaced},
-                       {"trials_added", report->trials_added},
-                       {"rejected", report->rejected},
-                       {"not_written", MessageOf(report->written)}});
-    if (json) continue;
-    std::cout << file << ": " << report->kernels_added << " kernels, " << report->winners_added
-              << " winners and " << report->trials_added << " trials added, "
-              << report->winners_replaced << " winners replaced\n";
-    for (const std::string& row : report->rejected) std::cout << "  rejected " << row << "\n";
-    if (!report->written.ok()) return FailFinding(report->written);
+    output.Tell(file, *report);
+    if (!json && !report->written.ok()) return FailFinding(report->written);
   }
-  if (json) std::cout << reports.dump(2, ' ', false, kReplaceBadText) << "\n";
-  return rejected ? kFindings : kDone;
+  return output.End();
 }
 
 int RunDiff(const CliContext& context, const CacheArgs& args) {

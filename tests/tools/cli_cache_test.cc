@@ -128,6 +128,31 @@ TEST(CliCacheTest, MergeGoesOnAfterABadFile) {
   EXPECT_TRUE(Open(merged)->FindWinner("good").has_value());
 }
 
+// Where no file can be read no cache is made; one that is there stays as it is.
+TEST(CliCacheTest, MergeOfBadFilesMakesNothing) {
+  const CliSandbox sandbox;
+  const std::string empty = sandbox.Write("empty.db", "");
+  const std::string noise = sandbox.Write("noise.db", std::string(5000, 'n'));
+  const std::string merged = sandbox.Path("new/merged.db");
+  const CliResult result =
+      sandbox.Run({"cache", "merge", noise, empty, "--output", merged, "--json"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("noise.db"));
+  EXPECT_THAT(result.err, HasSubstr("empty.db: the file is empty"));
+  const json reports = json::parse(result.out);
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_TRUE(reports[0].contains("error") && reports[1].contains("error"));
+  EXPECT_FALSE(std::filesystem::exists(sandbox.Path("new")));
+  const CliResult imported = sandbox.Run({"--cache", merged, "cache", "import", noise});
+  EXPECT_EQ(imported.code, 1) << imported.err;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.Path("new")));
+
+  const std::string good = sandbox.Path("good.db");
+  ASSERT_TRUE(Open(good)->PutWinner(Winner("good", "AddFwdOp")).ok());
+  EXPECT_EQ(sandbox.Run({"cache", "merge", noise, "--output", good}).code, 1);
+  EXPECT_TRUE(Open(good)->FindWinner("good").has_value());
+}
+
 // A damaged row is a finding of export, which lacks it, and of check, which says what became of it.
 TEST(CliCacheTest, DamagedRowsAreFindings) {
   const CliSandbox sandbox;
