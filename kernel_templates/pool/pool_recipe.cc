@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
+
+#include "kernel_templates/owning_recipe.h"
 
 namespace tilewright {
 namespace {
@@ -102,38 +103,32 @@ bool NeedsWide(const PoolProblem& problem) {
   return __builtin_mul_overflow(problem.outputs(), kLanes, &threads) || threads > kNarrowLimit;
 }
 
-class PoolRecipe : public Recipe {
+class PoolRecipe : public OwningRecipe {
  public:
   explicit PoolRecipe(const PoolOperator& op)
-      : op_(op),
-        slab_(MakeSlabPoolVariant(op)),
-        strip_(MakeStripPoolVariant(op)),
-        window_(MakeWindowPoolVariant(op)),
-        portable_(MakePortablePoolVariant(op)) {
+      : OwningRecipe({{"outputs", Kind::kBucket},
+                      {"kernel_d", Kind::kExact},
+                      {"shared_stride_d", Kind::kExact},
+                      {"kernel_h", Kind::kExact},
+                      {"kernel_w", Kind::kExact},
+                      {"stride_w", Kind::kExact},
+                      {"padding_w", Kind::kExact},
+                      {"dilation_w", Kind::kExact},
+                      {"dense_width", Kind::kClass},
+                      {"vector", Kind::kClass},
+                      {"store", Kind::kClass},
+                      {"index_store", Kind::kClass},
+                      {"axes", Kind::kClass},
+                      {"one_plane_dim", Kind::kClass},
+                      {"wide", Kind::kClass}}),
+        op_(op) {
     // Of positions as well, a slab takes so many registers that strips are faster.
-    if (!op.indices && !op.adaptive) variants_.push_back(slab_.get());
-    variants_.insert(variants_.end(), {strip_.get(), window_.get(), portable_.get()});
+    if (!op.indices && !op.adaptive) Add(MakeSlabPoolVariant(op));
+    Add(MakeStripPoolVariant(op));
+    Add(MakeWindowPoolVariant(op));
+    Add(MakePortablePoolVariant(op));
   }
 
-  std::span<const ProblemField> fields() const override {
-    using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 15> fields = {{{"outputs", Kind::kBucket},
-                                                         {"kernel_d", Kind::kExact},
-                                                         {"shared_stride_d", Kind::kExact},
-                                                         {"kernel_h", Kind::kExact},
-                                                         {"kernel_w", Kind::kExact},
-                                                         {"stride_w", Kind::kExact},
-                                                         {"padding_w", Kind::kExact},
-                                                         {"dilation_w", Kind::kExact},
-                                                         {"dense_width", Kind::kClass},
-                                                         {"vector", Kind::kClass},
-                                                         {"store", Kind::kClass},
-                                                         {"index_store", Kind::kClass},
-                                                         {"axes", Kind::kClass},
-                                                         {"one_plane_dim", Kind::kClass},
-                                                         {"wide", Kind::kClass}}};
-    return fields;
-  }
   ProblemFields Describe(const CallDesc& call) const override {
     const PoolProblem problem = PlanPool(op_, call);
     const auto kernel = [&](size_t i) {
@@ -157,15 +152,9 @@ class PoolRecipe : public Recipe {
             problem.one_plane_dim,
             problem.wide};
   }
-  std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
   PoolOperator op_;
-  std::unique_ptr<Variant> slab_;
-  std::unique_ptr<Variant> strip_;
-  std::unique_ptr<Variant> window_;
-  std::unique_ptr<Variant> portable_;
-  std::vector<const Variant*> variants_;
 };
 
 // Points of a grid of `width` by the output's height by `planes`, of each channel.

@@ -1,11 +1,10 @@
 #include "kernel_templates/row/norm_recipe.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
+#include "kernel_templates/owning_recipe.h"
 #include "kernel_templates/row/row_recipe.h"
 
 namespace tilewright {
@@ -47,28 +46,23 @@ bool Fits(const CallDesc& call, const NormPlan& plan, int vector) {
   return fits;
 }
 
-class NormRecipe : public Recipe {
+class NormRecipe : public OwningRecipe {
  public:
-  explicit NormRecipe(NormProblemFunction problem) : problem_(problem) {
-    owned_.push_back(MakeNormRowVariant(problem));
-    owned_.push_back(MakeNormPassesVariant(problem));
-    owned_.push_back(MakePortableNormVariant(problem));
-    for (const auto& variant : owned_) variants_.push_back(variant.get());
+  explicit NormRecipe(NormProblemFunction problem)
+      : OwningRecipe({{"rows", Kind::kBucket},
+                      {"length", Kind::kBucket},
+                      {"dense", Kind::kClass},
+                      {"vector", Kind::kClass},
+                      {"runs", Kind::kClass},
+                      // 0: statistics are given, 1: they are of the rows; + 2 with columns; 7: they
+                      // are given, and rows are a channel of a sample.
+                      {"form", Kind::kClass}}),
+        problem_(problem) {
+    Add(MakeNormRowVariant(problem));
+    Add(MakeNormPassesVariant(problem));
+    Add(MakePortableNormVariant(problem));
   }
 
-  std::span<const ProblemField> fields() const override {
-    using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 6> fields = {
-        {{"rows", Kind::kBucket},
-         {"length", Kind::kBucket},
-         {"dense", Kind::kClass},
-         {"vector", Kind::kClass},
-         {"runs", Kind::kClass},
-         // 0: statistics are given, 1: they are of the rows; + 2 with columns; 7: they are given,
-         // and rows are a channel of a sample.
-         {"form", Kind::kClass}}};
-    return fields;
-  }
   ProblemFields Describe(const CallDesc& call) const override {
     const NormPlan plan = PlanNorm(call, problem_);
     const int form = (plan.problem.given ? 4 : 0) + (plan.problem.op.empty() ? 0 : 1) +
@@ -79,12 +73,9 @@ class NormRecipe : public Recipe {
     return {RowsBucket(plan.rows), LengthBucket(plan.length), plan.dense ? 1 : 0,
             plan.vector,           plan.several_runs ? 1 : 0, form};
   }
-  std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
   NormProblemFunction problem_;
-  std::vector<std::unique_ptr<Variant>> owned_;
-  std::vector<const Variant*> variants_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "kernel_templates/row/reduce_recipe.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
+#include "kernel_templates/owning_recipe.h"
 #include "kernel_templates/row/row_recipe.h"
 #include "manifest/status.h"
 
@@ -74,35 +74,28 @@ int VectorOf(const CallDesc& call, const ReducePlan& plan, const LayoutDims& den
   return 1;
 }
 
-class ReduceRecipe : public Recipe {
+class ReduceRecipe : public OwningRecipe {
  public:
-  explicit ReduceRecipe(const ReduceOperator& op) : op_(op) {
-    owned_.push_back(MakeRowReduceVariant(op));
-    owned_.push_back(MakeColumnReduceVariant(op));
-    owned_.push_back(MakeStridedReduceVariant(op));
-    for (const auto& variant : owned_) variants_.push_back(variant.get());
+  explicit ReduceRecipe(const ReduceOperator& op)
+      : OwningRecipe({{"rows", Kind::kBucket},
+                      {"length", Kind::kBucket},
+                      {"layout", Kind::kClass},
+                      {"vector", Kind::kClass},
+                      {"dense", Kind::kClass}}),
+        op_(op) {
+    Add(MakeRowReduceVariant(op));
+    Add(MakeColumnReduceVariant(op));
+    Add(MakeStridedReduceVariant(op));
   }
 
-  std::span<const ProblemField> fields() const override {
-    using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 5> fields = {{{"rows", Kind::kBucket},
-                                                        {"length", Kind::kBucket},
-                                                        {"layout", Kind::kClass},
-                                                        {"vector", Kind::kClass},
-                                                        {"dense", Kind::kClass}}};
-    return fields;
-  }
   ProblemFields Describe(const CallDesc& call) const override {
     const ReducePlan plan = PlanReduce(call, op_);
     return {ResultsBucket(plan), ReduceLengthBucket(plan.length), static_cast<int>(plan.layout),
             plan.vector, (plan.dense() ? 1 : 0) + (plan.dense_output ? 2 : 0)};
   }
-  std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
   ReduceOperator op_;
-  std::vector<std::unique_ptr<Variant>> owned_;
-  std::vector<const Variant*> variants_;
 };
 
 // Threads a result in the second stage: the fewer results, the more partials each has.

@@ -1,7 +1,10 @@
 #include "kernel_templates/row/row_recipe.h"
 
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "kernel_templates/owning_recipe.h"
 
 namespace tilewright {
 namespace {
@@ -53,44 +56,44 @@ void PlanStridedAxis(const CallDesc& call, const RowProblem& problem, RowPlan* p
   }
 }
 
-class RowRecipe : public Recipe {
+class RowRecipe : public OwningRecipe {
  public:
-  explicit RowRecipe(const RowOperator& op) : op_(op) {
-    owned_.push_back(MakeResidentRowVariant(op));
+  explicit RowRecipe(const RowOperator& op) : OwningRecipe(RowFields("rows")), op_(op) {
+    Add(MakeResidentRowVariant(op));
     if (!op.column_template.empty()) {
-      owned_.push_back(MakeColumnRingVariant(op));
-      owned_.push_back(MakeColumnVariant(op));
+      Add(MakeColumnRingVariant(op));
+      Add(MakeColumnVariant(op));
     }
-    owned_.push_back(MakeStreamedRowVariant(op));
-    for (const auto& variant : owned_) variants_.push_back(variant.get());
+    Add(MakeStreamedRowVariant(op));
   }
 
-  std::span<const ProblemField> fields() const override {
-    using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 5> fields = {{{"rows", Kind::kBucket},
-                                                        {"length", Kind::kBucket},
-                                                        {"layout", Kind::kClass},
-                                                        {"vector", Kind::kClass},
-                                                        {"row_dims", Kind::kClass}}};
-    return fields;
-  }
   ProblemFields Describe(const CallDesc& call) const override {
     const RowPlan plan = PlanRows(call, op_.problem(call));
-    const int layout = plan.contiguous ? 0 : plan.strided_axis ? 1 : 2;
-    const int vector = plan.contiguous ? plan.vector : plan.column_vector;
-    const int64_t length =
-        plan.strided_axis ? ColumnLengthBucket(plan.length) : LengthBucket(plan.length);
-    return {RowsBucket(plan.rows), length, layout, vector, plan.outer.size() > 1 ? 1 : 0};
+    return DescribeRows(plan, RowsBucket(plan.rows));
   }
-  std::span<const Variant* const> variants() const override { return variants_; }
 
  private:
   RowOperator op_;
-  std::vector<std::unique_ptr<Variant>> owned_;
-  std::vector<const Variant*> variants_;
 };
 
 }  // namespace
+
+std::vector<ProblemField> RowFields(std::string rows) {
+  using Kind = ProblemField::Kind;
+  return {{std::move(rows), Kind::kBucket},
+          {"length", Kind::kBucket},
+          {"layout", Kind::kClass},
+          {"vector", Kind::kClass},
+          {"row_dims", Kind::kClass}};
+}
+
+ProblemFields DescribeRows(const RowPlan& plan, int64_t rows) {
+  const int layout = plan.contiguous ? 0 : plan.strided_axis ? 1 : 2;
+  const int vector = plan.contiguous ? plan.vector : plan.column_vector;
+  const int64_t length =
+      plan.strided_axis ? ColumnLengthBucket(plan.length) : LengthBucket(plan.length);
+  return {rows, length, layout, vector, plan.outer.size() > 1 ? 1 : 0};
+}
 
 RowPlan PlanRows(const CallDesc& call, const RowProblem& problem) {
   const TensorDesc& input = call.operands[problem.input].desc;

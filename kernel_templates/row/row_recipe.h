@@ -6,7 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "kernel_templates/memory_bound.h"
@@ -50,6 +52,10 @@ struct RowPlan {
   int column_vector = 1;  // most elements an access along the dense dim then
 };
 RowPlan PlanRows(const CallDesc& call, const RowProblem& problem);
+
+// The problem fields of rows, and their values; `rows` is what rows are called, and their bucket.
+std::vector<ProblemField> RowFields(std::string rows);
+ProblemFields DescribeRows(const RowPlan& plan, int64_t rows);
 
 // Upper bound of the lengths that share kernels.
 int64_t LengthBucket(int64_t length);

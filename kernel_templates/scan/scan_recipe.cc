@@ -2,44 +2,24 @@
 #include "kernel_templates/scan/scan_recipe.h"
 
 #include <algorithm>
-#include <array>
-#include <vector>
+
+#include "kernel_templates/owning_recipe.h"
 
 namespace tilewright {
 namespace {
 
-class ScanRecipe : public Recipe {
+class ScanRecipe : public OwningRecipe {
  public:
-  explicit ScanRecipe(const ScanOperator& op)
-      : rows_(MakeRowScanVariant(op)),
-        columns_(MakeColumnScanVariant(op)),
-        strided_(MakeStridedScanVariant(op)),
-        variants_{rows_.get(), columns_.get(), strided_.get()} {}
-
-  std::span<const ProblemField> fields() const override {
-    using Kind = ProblemField::Kind;
-    static const std::array<ProblemField, 5> fields = {{{"lines", Kind::kBucket},
-                                                        {"length", Kind::kBucket},
-                                                        {"layout", Kind::kClass},
-                                                        {"vector", Kind::kClass},
-                                                        {"row_dims", Kind::kClass}}};
-    return fields;
+  explicit ScanRecipe(const ScanOperator& op) : OwningRecipe(RowFields("lines")) {
+    Add(MakeRowScanVariant(op));
+    Add(MakeColumnScanVariant(op));
+    Add(MakeStridedScanVariant(op));
   }
+
   ProblemFields Describe(const CallDesc& call) const override {
     const RowPlan plan = PlanScan(call);
-    const int layout = plan.contiguous ? 0 : plan.strided_axis ? 1 : 2;
-    const int64_t length =
-        plan.strided_axis ? ColumnLengthBucket(plan.length) : LengthBucket(plan.length);
-    return {ScanLinesBucket(plan), length, layout,
-            plan.contiguous ? plan.vector : plan.column_vector, plan.outer.size() > 1};
+    return DescribeRows(plan, ScanLinesBucket(plan));
   }
-  std::span<const Variant* const> variants() const override { return variants_; }
-
- private:
-  std::unique_ptr<Variant> rows_;
-  std::unique_ptr<Variant> columns_;
-  std::unique_ptr<Variant> strided_;
-  std::array<const Variant*, 3> variants_;
 };
 
 }  // namespace
