@@ -341,7 +341,7 @@ absl::Status MeasureTorchPeers(const std::string& python, const std::string& scr
     }
   }
   return status == 0 ? absl::OkStatus()
-                     : FailedPrecondition("the PyTorch peers failed on some cases: ", command);
+                     : FailedPrecondition("no PyTorch peer was timed: ", command);
 }
 
 }  // namespace tilewright

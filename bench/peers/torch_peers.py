@@ -7,7 +7,8 @@ CALLS.jsonl has one line a case: {"op", "case", "dtype" (of the first output), "
 "dtype", "shape", "values"} or null, ...], "params": {...}}; an input without "values" is drawn at
 random. OUT.csv has op,case,peer,median_us,p10_us,p90_us. Times are kernel times from CUPTI (through
 torch.profiler), summed over the kernels of one call, with the L2 cache flushed before each call.
-What is called for each operator is in torch_operators.py, beside this file.
+What is called for each operator is in torch_operators.py, beside this file. A peer that fails is a
+line on standard error; the exit code is 1 where cases were given and none was timed.
 """
 import argparse
 import csv
@@ -62,29 +63,49 @@ def device_events(run):
     return [(e.name, e.time_range.elapsed_us()) for e in events]
 
 
+def summed_times(events, marks):
+    """Summed time of each call: `events` are (name, microseconds), and two marks precede each call,
+    its flush between them."""
+    marked = 0
+    times = []
+    for name, microseconds in events:
+        if name in marks:
+            marked += 1
+            if marked % 2 == 0:
+                times.append(0.0)
+        elif marked == 0:
+            raise RuntimeError(f"{name} ran before the first flush")
+        elif marked % 2 == 0:  # else of the flush
+            times[-1] += microseconds
+    return times
+
+
 class Timer:
     """Times calls one by one, each with a cold L2 cache, flushed as `tilewright bench` does: by a
-    fill, or by reading, which leaves the cache clean. Fills of one byte mark where the flush begins
-    and ends."""
+    fill, or by reading, which leaves the cache clean. A kernel that no operator has (fills are what
+    torch.compile clears its workspaces with) marks where the flush begins and ends."""
 
     def __init__(self, repeats, clean_l2):
         self.repeats = repeats
         self.clean_l2 = clean_l2
         self.buffer = torch.ones(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
-        self.mark = torch.empty(1, dtype=torch.uint8, device="cuda")
+        self.marked = torch.ones(1, dtype=torch.float64, device="cuda")
         self.flush()
         device_events(self.flush)  # the profiler's own start
-        self.marks = {name for name, _ in device_events(lambda: self.mark.fill_(1))}
+        self.marks = {name for name, _ in device_events(self.mark)}
         if len(self.marks) != 1:
             raise RuntimeError(f"expected one kernel for the mark, got {self.marks}")
 
+    def mark(self):
+        torch.nextafter(self.marked, self.marked, out=self.marked)
+
     def flush(self):
-        self.mark.fill_(1)
+        self.mark()
         if self.clean_l2:
             self.buffer.max()
         else:
             self.buffer.fill_(1)
-        self.mark.fill_(1)
+        self.mark()
 
     def call_times(self, run):
         """Summed kernel time of each call, in microseconds, sorted."""
@@ -98,17 +119,10 @@ class Timer:
                 self.flush()
                 run()
 
-        marks = 0
-        times = [0.0] * self.repeats
-        for name, microseconds in device_events(all_calls):
-            if name in self.marks:
-                marks += 1
-            elif marks == 0:
-                raise RuntimeError(f"{name} ran before the first flush")
-            elif marks % 2 == 0:  # else of the flush
-                times[marks // 2 - 1] += microseconds
-        if marks != 2 * self.repeats or min(times) <= 0:
-            raise RuntimeError(f"expected {self.repeats} calls in the trace, got {marks / 2}")
+        times = summed_times(device_events(all_calls), self.marks)
+        if len(times) != self.repeats or min(times) <= 0:
+            raise RuntimeError(f"expected {self.repeats} calls in the trace, got {len(times)}, "
+                               f"the shortest of {min(times, default=0)} us")
         return sorted(times)
 
 
@@ -116,14 +130,23 @@ def quantile(ordered, fraction):
     return ordered[min(len(ordered) - 1, int(fraction * len(ordered)))]
 
 
-def measure(case, timer, mode):
+def peers_of(case, mode):
+    """The peers of a case: a name, and a function that calls it once."""
     inputs, function = prepared(case, "cuda")
     torch._dynamo.reset()
     # Shapes are constants, as in a program that is compiled for them.
     compiled = torch.compile(function, mode=mode, dynamic=False)
-    for peer, run in (("torch", function), ("torch-compile", compiled)):
-        times = timer.call_times(lambda: run(inputs))
-        yield peer, quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9)
+    return {"torch": lambda: function(inputs), "torch-compile": lambda: compiled(inputs)}
+
+
+def failures_of(case, action):
+    """Runs action(); 1 and a line on standard error where it fails, which must not cost the rest."""
+    try:
+        action()
+        return 0
+    except Exception as error:
+        print(f"{case['op']} {case['case']}: {type(error).__name__}: {error}", file=sys.stderr)
+        return 1
 
 
 def main():
@@ -136,22 +159,29 @@ def main():
     arguments = parser.parse_args()
     torch.manual_seed(time.time_ns())
     timer = Timer(arguments.repeats, arguments.clean_l2)
-    failures = 0
+    timed = failed = 0
     with open(arguments.calls) as calls, open(arguments.out, "w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(["op", "case", "peer", "median_us", "p10_us", "p90_us"])
+
+        def measure(case, peer, run):
+            times = timer.call_times(run)
+            figures = (f"{quantile(times, fraction):.3f}" for fraction in (0.5, 0.1, 0.9))
+            writer.writerow([case["op"], case["case"], peer, *figures])
+            out.flush()
+
+        def measure_all(case):
+            nonlocal timed, failed
+            for peer, run in peers_of(case, arguments.mode).items():
+                failures = failures_of(case, lambda: measure(case, peer, run))
+                failed += failures
+                timed += 1 - failures
+
         for line in calls:
             case = json.loads(line)
-            if not torch_operators.serves(case["op"]):
-                continue
-            try:
-                for peer, *times in measure(case, timer, arguments.mode):
-                    writer.writerow([case["op"], case["case"], peer, *(f"{t:.3f}" for t in times)])
-                    out.flush()
-            except Exception as error:  # one case must not cost the others
-                failures += 1
-                print(f"{case['op']} {case['case']}: {error}", file=sys.stderr)
-    return 1 if failures else 0
+            if torch_operators.serves(case["op"]):
+                failed += failures_of(case, lambda: measure_all(case))
+    return 1 if failed and not timed else 0
 
 
 if __name__ == "__main__":
