@@ -96,6 +96,20 @@ template <class T>
 struct PowFunctor : HomogeneousFunctor<T, 2> {
   __device__ __forceinline__ float operator()(float a, float b) const { return Power<T>(a, b); }
 };
+template <class T>
+requires(sizeof(T) == sizeof(float)) struct PowFunctor<T> : HomogeneousFunctor<T, 2> {
+  static constexpr bool kWholeVectors = true;
+  template <class Inputs, int kCount>
+  __device__ __forceinline__ void Map(const Inputs& x, float (&values)[kCount]) const {
+    float a[kCount], b[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      a[i] = x.template At<0>(i);
+      b[i] = x.template At<1>(i);
+    }
+    PowersOf(a, b, values);
+  }
+};
 
 // Integers wrap; bool is "and".
 template <class T>
