@@ -13,6 +13,7 @@
 // as it is known: largest error as a fraction of the tolerance, median, p10 and p90 in
 // microseconds. Exit code 1 where one was refused or wrong, 77 without a GPU.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -133,7 +134,7 @@ class Bench {
   // Whether every configuration ran, and ran right.
   absl::StatusOr<bool> Run(const std::vector<Entry>& entries) {
     works_.clear();
-    const absl::StatusOr<bool> right = Measure(entries);
+    absl::StatusOr<bool> right = Measure(entries);
     if (!options_.build) driver_->SynchronizeContext().IgnoreError();
     for (void* memory : memory_) driver_->Free(memory).IgnoreError();
     memory_.clear();
@@ -320,7 +321,7 @@ class Bench {
       std::vector<double>& us = samples[i];
       std::sort(us.begin(), us.end());
       const auto at = [&us](double part) {
-        return us[static_cast<size_t>(part * static_cast<double>(us.size() - 1) + 0.5)];
+        return us[static_cast<size_t>(std::lround(part * static_cast<double>(us.size() - 1)))];
       };
       std::string config = works_[i].entry.config;
       for (size_t quote = 0; (quote = config.find('"', quote)) != std::string::npos; quote += 2) {
