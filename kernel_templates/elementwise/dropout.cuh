@@ -64,36 +64,40 @@ struct DropoutFunctor {
       for (int j = 0; j < 4; ++j) values[i + j] = Kept(x.template At<0>(i + j), block.words[j]);
     }
   }
-  // The same from another word on, as an offset that is no multiple of 4 has it.
+  // The same from another word on, as an offset that is no multiple of 4 has it: a loop, so that it
+  // costs the compiler little.
   template <class Inputs, int kCount>
   __device__ __forceinline__ void DropAcrossBlocks(const Inputs& x, uint64_t key, uint64_t first,
                                                    float (&values)[kCount]) const {
-    const int shift = static_cast<int>(first % 4);
-    PhiloxBlock block = BlockAfter(key, first, 0);
-#pragma unroll
-    for (int i = 0; i < kCount; i += 4) {
+    static_assert(kCount <= 32);
+    uint32_t kept = 0;
+    PhiloxBlock block = {};
+#pragma unroll 1
+    for (int i = -4; i < kCount; i += 4) {
       const PhiloxBlock next = BlockAfter(key, first, i / 4 + 1);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        values[i + j] = Kept(x.template At<0>(i + j), WordAfter(block, next, j + shift));
-      }
+      if (i >= 0) kept |= KeptBits(block, next, static_cast<int>(first % 4)) << i;
       block = next;
     }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = x.template At<0>(i) * ((kept >> i & 1) != 0 ? scale : 0.0f);
+    }
+  }
+  // Of four words from word `shift`, 1 to 3, of two blocks in a row: a bit each.
+  __device__ __forceinline__ uint32_t KeptBits(const PhiloxBlock& block, const PhiloxBlock& next,
+                                               int shift) const {
+    uint32_t bits = 0;
+#pragma unroll
+    for (int k = 0; k < 7; ++k) {
+      const uint32_t word = k < 4 ? block.words[k] : next.words[k - 4];
+      bits |= static_cast<uint32_t>(word >= threshold) << k;
+    }
+    return bits >> shift & 0xf;
   }
   // The block `blocks` after that of word `first`; after the stream's last comes its first.
   static __device__ __forceinline__ PhiloxBlock BlockAfter(uint64_t key, uint64_t first,
                                                            int blocks) {
     return Philox(key, (first / 4 + blocks) & ~0ULL >> 2);
-  }
-  // Word `index`, up to 6, of two blocks in a row.
-  static __device__ __forceinline__ uint32_t WordAfter(const PhiloxBlock& block,
-                                                       const PhiloxBlock& next, int index) {
-    uint32_t word = block.words[0];
-#pragma unroll
-    for (int k = 1; k < 7; ++k) {
-      if (index == k) word = k < 4 ? block.words[k] : next.words[k - 4];
-    }
-    return word;
   }
 };
 

@@ -60,7 +60,8 @@ struct ElementwiseOperator {
   std::string_view (*choose)(const CallDesc& call) = nullptr;
   // A code of what parameters choose between functors, part of the problem; null: nothing.
   int64_t (*form)(const CallDesc& call) = nullptr;
-  // The functor shares work between the elements of a vector: longer ones are the default.
+  // The functor shares work between the elements of a vector: longer ones are the default of 16
+  // bits.
   bool long_vectors = false;
 
   std::string_view FunctorOf(const CallDesc& call) const {
