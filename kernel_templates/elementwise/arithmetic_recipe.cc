@@ -21,7 +21,10 @@ std::unique_ptr<Recipe> MakeArithmetic(std::string_view functor) {
 
 TILEWRIGHT_RECIPE(MulFwdOp) { return MakeArithmetic("MulFunctor"); }
 TILEWRIGHT_RECIPE(RemainderFwdOp) { return MakeArithmetic("RemainderFunctor"); }
-TILEWRIGHT_RECIPE(PowFwdOp) { return MakeArithmetic("PowFunctor"); }
+TILEWRIGHT_RECIPE(PowFwdOp) {
+  return MakeElementwiseRecipe(
+      {.file = "elementwise/arithmetic.cuh", .functor = "PowFunctor", .long_broadcasts = true});
+}
 TILEWRIGHT_RECIPE(MaximumFwdOp) { return MakeArithmetic("MaximumFunctor"); }
 TILEWRIGHT_RECIPE(MinimumFwdOp) { return MakeArithmetic("MinimumFunctor"); }
 

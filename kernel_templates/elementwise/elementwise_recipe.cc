@@ -210,7 +210,8 @@ Usual UsualOf(const ElementwiseOperator& op, const ElementwiseProblem& problem,
   if (plan.elements / vector < int64_t{std::max(device.sm_count, 1)} * usual.threads) {
     usual.unroll = 1;
     if (most_bytes > 8) usual.vector_bytes = 8;  // spreads the work over more of the SMs
-  } else if ((narrows || (op.long_vectors && plan.element_bytes <= 2)) && most_bytes >= 32) {
+  } else if (most_bytes >= 32 && (narrows || (op.long_vectors && plan.element_bytes <= 2) ||
+                                  (op.long_broadcasts && plan.rank > 1))) {
     usual.vector_bytes = 32;
   }
   return usual;

@@ -63,6 +63,9 @@ struct ElementwiseOperator {
   // The functor shares work between the elements of a vector: longer ones are the default of 16
   // bits.
   bool long_vectors = false;
+  // Longer ones are the default where inputs are broadcast: the functor is bound by instructions,
+  // and a vector's addresses are of them.
+  bool long_broadcasts = false;
 
   std::string_view FunctorOf(const CallDesc& call) const {
     return choose == nullptr ? functor : choose(call);
