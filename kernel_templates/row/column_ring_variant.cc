@@ -11,15 +11,16 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kLanes = 32;
-constexpr int64_t kTileBytes = 128;   // along the dense dim
-constexpr int64_t kShortestAxis = 8;  // by bucket
-constexpr int64_t kMostKept = 64;     // elements a thread, as float32
-constexpr int64_t kDefaultStages = 4;
+constexpr int64_t kTileBytes = 128;    // along the dense dim
+constexpr int64_t kShortestAxis = 8;   // by bucket
+constexpr int64_t kMostKept = 64;      // elements a thread, as float32
+constexpr int64_t kDefaultStages = 3;  // warps are worth more
 constexpr int64_t kMostWarps = 16;
 constexpr int64_t kOtherRegisters = 48;    // of a thread, beside what it keeps
 constexpr int64_t kReservedShared = 4096;  // of a CTA, beside its tiles
 constexpr int64_t kMostStrideBytes = int64_t{1} << 40;
 constexpr int64_t kMostExtent = (int64_t{1} << 31) - 1;
+constexpr int64_t kMostTiles = int64_t{1} << 30;
 
 class ColumnRingVariant : public Variant {
  public:
@@ -47,6 +48,9 @@ class ColumnRingVariant : public Variant {
     if (!StridesFit(plan)) return FailedPrecondition("a stride is not one of a tensor map");
     if (plan.outer[0].extent > kMostExtent || Outer(plan) > kMostExtent) {
       return FailedPrecondition("an extent is beyond ", kMostExtent);
+    }
+    if (Outer(plan) > kMostTiles / InnerTiles(plan)) {
+      return FailedPrecondition("more than ", kMostTiles, " tiles");
     }
     return absl::OkStatus();
   }
@@ -112,8 +116,8 @@ class ColumnRingVariant : public Variant {
     BoundCall bound;
     if (plan.rows == 0 || plan.length == 0) return bound;
     ColumnRingParams p{};
-    p.tiles = Tiles(plan);
-    p.inner_tiles = MakeFastDivmod<true>(static_cast<unsigned long long>(InnerTiles(plan)));
+    p.tiles = static_cast<int>(Tiles(plan));
+    p.inner_tiles = MakeFastDivmod<false>(static_cast<unsigned>(InnerTiles(plan)));
     p.length = static_cast<int>(plan.length);
     Launch launch;
     launch.SetParams(p);

@@ -61,8 +61,8 @@ struct ColumnParams {
 struct ColumnRingParams {
   TensorMap input;  // inner, axis, outer
   TensorMap output;
-  long long tiles;
-  FastDivmod<true> inner_tiles;  // along inner
+  FastDivmod<false> inner_tiles;  // along inner
+  int tiles;                      // beside a tile of every warp, an int
   int length;
 };
 

@@ -90,10 +90,11 @@ Touched WalkTiles(const Launch& launch, int64_t size) {
   EXPECT_GE(in.box[1], in.dims[1]);
   Touched touched;
   for (int64_t tile = 0; tile < p.tiles; ++tile) {
-    unsigned long long outer = 0;
-    unsigned long long inner = 0;
-    p.inner_tiles(static_cast<unsigned long long>(tile), &outer, &inner);
-    for (uint64_t x = inner * in.box[0]; x < (inner + 1) * in.box[0] && x < in.dims[0]; ++x) {
+    unsigned outer = 0;
+    unsigned inner = 0;
+    p.inner_tiles(static_cast<unsigned>(tile), &outer, &inner);
+    for (uint64_t x = uint64_t{inner} * in.box[0]; x < (inner + 1ULL) * in.box[0] && x < in.dims[0];
+         ++x) {
       for (uint64_t row = 0; row < in.dims[1]; ++row) {
         const auto offset = [&](const TensorMapSlot& map) {
           return static_cast<int64_t>(x) * size +
