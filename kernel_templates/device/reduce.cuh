@@ -52,6 +52,11 @@ struct MomentsOp {
     return {a.sum + b.sum, a.squares + b.squares + distance * distance * weight, count};
   }
 };
+// Moments of as many elements each, of which `count` holds half the reciprocal. WarpReduce only.
+struct EqualMomentsOp {
+  using Value = Moments;
+  struct EqualCounts;
+};
 // Two sums.
 struct SumPair {
   float a;
@@ -78,6 +83,16 @@ __device__ __forceinline__ typename Op::Value WarpReduce(typename Op::Value valu
     // The maximum first, so that each lane rescales once.
     const float max = WarpReduce<MaxOp, kWidth>(value.max);
     return {max, WarpReduce<SumOp, kWidth>(MaxSumOp::Rescale(value, max))};
+  } else if constexpr (requires { typename Op::EqualCounts; }) {
+#pragma unroll
+    for (int mask = kWidth / 2; mask > 0; mask /= 2) {
+      const float sum = ShuffleXor(value.sum, mask);
+      const float squares = ShuffleXor(value.squares, mask);
+      const float distance = value.sum - sum;
+      value = {value.sum + sum, value.squares + squares + distance * distance * value.count,
+               value.count * 0.5f};
+    }
+    return value;
   } else if constexpr (kIsSame<typename Op::Value, Moments>) {
     // The mean first, so that each lane moves its squares to it once.
     Moments total = {WarpReduce<SumOp, kWidth>(value.sum), 0.0f,

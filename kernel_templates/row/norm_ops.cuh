@@ -39,8 +39,24 @@ struct NormStatistics {
   float mean;
   float rstd;
 };
+// Of rows that fill every packet of every thread, so that all counts are known ahead. A row's count
+// is a power of two then.
+template <class Base>
+struct WholeRows : Base {
+  struct Whole;
+};
+template <class Op>
+__device__ __forceinline__ constexpr bool HasWholeRows() {
+  if constexpr (requires { typename Op::Whole; }) return true;
+  return false;
+}
+
 template <class Row>
 __device__ __forceinline__ NormStatistics StatisticsOf(const Row& row, const Moments& moments) {
+  if constexpr (HasWholeRows<typename Row::Op>()) {
+    const float inverse = RcpApprox(row.count());  // exact
+    return {moments.sum * inverse, RsqrtApprox(Fma(moments.squares, inverse, row.eps()))};
+  }
   return {moments.sum / row.count(), RsqrtApprox(moments.squares / row.count() + row.eps())};
 }
 

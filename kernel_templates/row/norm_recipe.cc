@@ -56,7 +56,8 @@ class NormRecipe : public OwningRecipe {
                       {"runs", Kind::kClass},
                       // 0: statistics are given, 1: they are of the rows; + 2 with columns; 7: they
                       // are given, and rows are a channel of a sample.
-                      {"form", Kind::kClass}}),
+                      {"form", Kind::kClass},
+                      {"whole", Kind::kClass}}),
         problem_(problem) {
     Add(MakeNormRowVariant(problem));
     Add(MakeNormPassesVariant(problem));
@@ -71,7 +72,8 @@ class NormRecipe : public OwningRecipe {
                           ? 2
                           : 0);
     return {RowsBucket(plan.rows), LengthBucket(plan.length), plan.dense ? 1 : 0,
-            plan.vector,           plan.several_runs ? 1 : 0, form};
+            plan.vector,           plan.several_runs ? 1 : 0, form,
+            plan.whole ? 1 : 0};
   }
 
  private:
@@ -113,6 +115,8 @@ NormPlan PlanNorm(const CallDesc& call, NormProblemFunction problem) {
     plan.inner.push_back(one);
   }
   plan.several_runs = !p.runs.empty();
+  plan.whole = (p.op == "AffineNormRow" || p.op == "PlainNormRow") &&
+               plan.length == LengthBucket(plan.length);
   plan.inner.insert(plan.inner.end(), p.runs.begin(), p.runs.end());
   if (plan.dense) {
     for (int vector = kVectorBytes / DTypeSize(plan.dtype); vector > 1; vector /= 2) {

@@ -55,7 +55,8 @@ struct NormPlan {
   int64_t run_length = 0;  // of a run
   bool dense = false;      // a row is dense runs at even distances in every operand
   bool several_runs = false;
-  int vector = 1;  // most elements an access along a dense run
+  bool whole = false;  // rows are as long as their bucket, and normed by moments of their own
+  int vector = 1;      // most elements an access along a dense run
 };
 NormPlan PlanNorm(const CallDesc& call, NormProblemFunction problem);
 

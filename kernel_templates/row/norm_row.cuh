@@ -117,6 +117,7 @@ class NormRow {
 
   // Two passes over this thread's elements, then one exchange.
   __device__ __forceinline__ Moments RowMoments() {
+    if constexpr (HasWholeRows<Op>()) return WholeMoments();
     float sum = 0.0f;
     int packets = 0;
 #pragma unroll
@@ -193,6 +194,33 @@ class NormRow {
   }
 
  private:
+  // RowMoments() of a whole row.
+  __device__ __forceinline__ Moments WholeMoments() {
+    constexpr float kCount = kPackets * kVector;
+    float sum = 0.0f;
+    float squares = 0.0f;
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      float x[kVector];
+      Unpack<T>(raw_[0][k], x);
+      float part = x[0];
+#pragma unroll
+      for (int i = 1; i < kVector; ++i) part += x[i];
+      sum += part;
+    }
+    const float mean = sum * (1.0f / kCount);
+#pragma unroll
+    for (int k = 0; k < kPackets; ++k) {
+      float x[kVector];
+      Unpack<T>(raw_[0][k], x);
+      float part = 0.0f;
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) part = Fma(x[i] - mean, x[i] - mean, part);
+      squares += part;
+    }
+    return reducer_.template Reduce<EqualMomentsOp>({sum, squares, 0.5f / kCount}, step_);
+  }
+
   // Where a row is.
   struct Place {
     bool valid;

@@ -23,6 +23,7 @@ constexpr int64_t kSomeRows = 264;  // one or two an SM
 
 struct Geometry : RowGeometry {
   bool early = true;
+  bool whole = false;  // counts are known ahead
 
   int64_t most_held() const {
     return cta_threads() <= kSmallCta ? kMostHeld : kMostHeldInLargeCtas;
@@ -30,7 +31,8 @@ struct Geometry : RowGeometry {
 };
 
 Geometry GeometryOf(const NormPlan& plan, const Config& config) {
-  return {RowGeometryOf(config, LengthBucket(plan.length), plan.vector), config.Get("early") != 0};
+  return {RowGeometryOf(config, LengthBucket(plan.length), plan.vector), config.Get("early") != 0,
+          config.Get("whole", 0) != 0};
 }
 
 // Registers for the operands that are held at once.
@@ -90,6 +92,7 @@ class NormRowVariant : public Variant {
   TuningSpace Space(const CallDesc&, const DeviceProfile& device) const override {
     TuningSpace space{std::string(name()), RowAxes(device, kMostRows)};
     space.axes.push_back({"early", {0, 1}});
+    space.axes.push_back({"whole", {0, 1}});
     for (TuningAxis& axis : RingAxes()) space.axes.push_back(std::move(axis));
     return space;
   }
@@ -102,6 +105,11 @@ class NormRowVariant : public Variant {
     if (HeldRegisters(plan, g) > g.most_held()) {
       return FailedPrecondition("a thread holds ", HeldRegisters(plan, g),
                                 " registers of operands, expected at most ", g.most_held());
+    }
+    if (g.whole && !IsWhole(plan, g)) {
+      return FailedPrecondition("rows of ", plan.length,
+                                " elements, expected a power of two that fills every packet of a "
+                                "norm of one input by its moments");
     }
     if (plan.problem.given && g.cluster > 1) {
       return FailedPrecondition("a cluster has nothing to exchange where statistics are given");
@@ -133,7 +141,8 @@ class NormRowVariant : public Variant {
     spec.template_file = "row/norm_row.cuh";
     spec.entry = "tilewright::NormRowKernel";
     spec.constants = {
-        {"using Op", Cat("tilewright::", plan.problem.op)},
+        {"using Op", g.whole ? Cat("tilewright::WholeRows<tilewright::", plan.problem.op, ">")
+                             : Cat("tilewright::", plan.problem.op)},
         {"using Element", std::string(StorageTypeName(plan.dtype))},
         {"using Column", std::string(StorageTypeName(plan.column))},
         {"tilewright::NormColumns kColumnKind", std::string(KindName(plan.problem.kind))},
@@ -165,13 +174,18 @@ class NormRowVariant : public Variant {
 
  private:
   Config ConfigOf(const Geometry& g) const {
-    return {std::string(name()),
-            {{"threads", g.threads},
-             {"rows", g.rows},
-             {"cluster", g.cluster},
-             {"early", g.early ? 1 : 0},
-             {"stages", g.stages},
-             {"per_sm", g.per_sm}}};
+    Config config{std::string(name()),
+                  {{"threads", g.threads},
+                   {"rows", g.rows},
+                   {"cluster", g.cluster},
+                   {"early", g.early ? 1 : 0}}};
+    if (g.whole) config.values.emplace_back("whole", 1);
+    config.values.emplace_back("stages", g.stages);
+    config.values.emplace_back("per_sm", g.per_sm);
+    return config;
+  }
+  static bool IsWhole(const NormPlan& plan, const Geometry& g) {
+    return plan.whole && plan.length == g.threads * g.packets * g.vector * g.cluster;
   }
   // Many long rows of one input whose columns follow the elements: arithmetic would keep loads
   // waiting, so that these go ahead. Chosen by tuning on an H200. False: no ring fits.
@@ -180,13 +194,22 @@ class NormRowVariant : public Variant {
     Geometry ring;
     ring.vector = plan.vector;
     const int64_t row_bytes = bucket * DTypeSize(plan.dtype);
+    ring.whole = plan.whole && DTypeSize(plan.dtype) == 2;
     if (row_bytes == kLongRowBytes) {
+      // Known counts leave registers for two CTAs, whose columns come late.
       ring.threads = kSmallCta;
-      ring.stages = 4;
+      ring.early = !ring.whole;
+      ring.stages = ring.whole ? 3 : 4;
+      ring.per_sm = ring.whole ? 2 : 1;
     } else if (row_bytes == kLongRowBytes / 2) {
       ring.threads = 128;
       ring.early = false;
       ring.stages = 2;
+      ring.per_sm = 4;
+    } else if (ring.whole && row_bytes == kLongRowBytes / 4) {
+      ring.threads = 128;
+      ring.early = false;
+      ring.stages = 3;
       ring.per_sm = 4;
     } else {
       return false;

@@ -220,6 +220,23 @@ TEST(NormRecipe, RingsFitTheDevice) {
   EXPECT_EQ(rings("GroupNormFwdOp", GroupNormCall(image, 64), H200()), 0);
 }
 
+// Guards: counts are taken as known only of rows that fill their bucket, which are problems of
+// their own, so that no other row is served by what was tuned for them.
+TEST(NormRecipe, WholeRowsAreOfTheirOwn) {
+  const auto recipe = MakeBuiltinRecipe("LayerNormFwdOp");
+  const Variant& variant = *recipe->variants()[0];
+  const CallDesc whole = LayerNormCall(DType::kFloat16, 2048, 16384);
+  const CallDesc part = LayerNormCall(DType::kFloat16, 2048, 16384 - 8);
+  const Config config = variant.Default(whole, H200());
+  EXPECT_EQ(config.Get("whole"), 1) << config.ToJson();
+  EXPECT_TRUE(variant.Legal(whole, config, H200()).ok());
+  EXPECT_FALSE(variant.Legal(part, config, H200()).ok());
+  EXPECT_EQ(variant.Default(part, H200()).Get("whole"), 0);
+  EXPECT_NE(recipe->Describe(whole), recipe->Describe(part));
+  const TensorDesc image = TensorDesc::Contiguous(DType::kFloat16, {2048, 64, 16, 16});
+  EXPECT_EQ(variant.Default(GroupNormCall(image, 1), H200()).Get("whole"), 0);
+}
+
 TEST(NormRecipe, FiveThousandLengthsNeedAtMost24Kernels) {
   const auto recipe = MakeBuiltinRecipe("LayerNormFwdOp");
   std::set<std::string> sources;
