@@ -52,9 +52,10 @@ TILEWRIGHT_RECIPE(PreluFwdOp) {
 
 TILEWRIGHT_RECIPE(GeluFwdOp) {
   return MakeElementwiseRecipe(
-      {.file = "elementwise/activation.cuh", .choose = GeluForm, .form = [](const CallDesc& call) {
-         return call.params[0].as_int();
-       }});
+      {.file = "elementwise/activation.cuh",
+       .choose = GeluForm,
+       .form = [](const CallDesc& call) { return call.params[0].as_int(); },
+       .long_vectors = true});
 }
 
 }  // namespace tilewright

@@ -60,8 +60,8 @@ struct ElementwiseOperator {
   std::string_view (*choose)(const CallDesc& call) = nullptr;
   // A code of what parameters choose between functors, part of the problem; null: nothing.
   int64_t (*form)(const CallDesc& call) = nullptr;
-  // The functor shares work between the elements of a vector: longer ones are the default of 16
-  // bits.
+  // Longer vectors are the default of 16 bits: the functor shares work between the elements of a
+  // vector, or is bound by instructions.
   bool long_vectors = false;
   // Longer ones are the default where inputs are broadcast: the functor is bound by instructions,
   // and a vector's addresses are of them.
