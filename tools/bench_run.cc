@@ -341,7 +341,7 @@ absl::Status MeasureTorchPeers(const std::string& python, const std::string& scr
     }
   }
   return status == 0 ? absl::OkStatus()
-                     : FailedPrecondition("no PyTorch peer was timed: ", command);
+                     : FailedPrecondition("PyTorch peers were cut short, or none was timed: ", command);
 }
 
 }  // namespace tilewright
