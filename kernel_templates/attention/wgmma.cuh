@@ -235,13 +235,16 @@ struct AttentionMath {
     }
   }
 
-  // Waits for the values of `block`. Rows past the end of a sequence may be another's: a weight of
-  // zero would not keep a NaN among them out.
-  __device__ __forceinline__ void AwaitValueTile(const Work& work, int block) {
+  __device__ __forceinline__ void AwaitValueTile() {
     BarrierWait(smem.ValuesFull(values.stage), values.parity);
+  }
+  // Before the first values of a row tile. Rows past the end of a sequence may be another's: a
+  // weight of zero would not keep a NaN among them out.
+  __device__ __forceinline__ void ZeroTail(const Work& work) {
     if constexpr (Config::kRagged || Config::kPaged) {
-      const int rows = work.sequence.kv_len - block * Tile::kTileN;
+      const int rows = work.sequence.kv_len - work.last * Tile::kTileN;
       if (rows < Tile::kTileN) {
+        AwaitValueTile();
         Tile::ZeroKeys(smem.Values(values.stage), rows);
         FenceProxyAsync();
         NamedBarrierSync(1 + group, 128);
@@ -251,11 +254,11 @@ struct AttentionMath {
 
   // The scores of `block` and the values of the one after it. With a window, blocks that it cuts on
   // the left are `masked`.
-  __device__ __forceinline__ void Step(const Work& work, int block, bool masked) {
+  __device__ __forceinline__ void Step(int block, bool masked) {
     BarrierWait(smem.KeysFull(keys.stage), keys.parity);
     Turn::Await(group);
     IssueScores();
-    AwaitValueTile(work, block + 1);
+    AwaitValueTile();
     IssueValues();
     Turn::Pass(group);
     AwaitScores<1>();
@@ -289,13 +292,14 @@ struct AttentionMath {
       Exponentials(rescale);
       Rescale(rescale);
       Pack();
+      if (block == work.last) ZeroTail(work);
       --block;
       if (block <= free_last) {
 #pragma unroll 1
-        for (; block >= work.first; --block) Step(work, block, block < free_first);
+        for (; block >= work.first; --block) Step(block, block < free_first);
       }
       if (!Config::kSharedOutput && block < work.first) ReleaseQueries();
-      AwaitValueTile(work, block + 1);
+      AwaitValueTile();
       IssueValues();
       AwaitValues();
       ReleaseValues();
