@@ -28,8 +28,8 @@ __device__ __forceinline__ KeyRange VisibleRange(int position, int left, int rig
 }
 
 // Scores of invisible keys become minus infinity. `column` is the key of the tile's first column.
-// Without kFirst no row has a first visible key but 0.
-template <bool kFirst = true, int kTiles>
+// Without kFirst no row has a first visible key but 0; without kLast none a last one in the tile.
+template <bool kFirst = true, bool kLast = true, int kTiles>
 __device__ __forceinline__ void MaskScores(float (&s)[kTiles][4], const VisibleKeys& keys,
                                            int column) {
   const int mine = column + threadIdx.x % 4 * 2;
@@ -42,7 +42,9 @@ __device__ __forceinline__ void MaskScores(float (&s)[kTiles][4], const VisibleK
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int at = tile * 8 + i;
-        if ((kFirst && at < first) || at > last) s[tile][row * 2 + i] = kMinusInfinity;
+        if ((kFirst && at < first) || (kLast && at > last)) {
+          s[tile][row * 2 + i] = kMinusInfinity;
+        }
       }
     }
   }

@@ -264,7 +264,7 @@ struct AttentionMath {
     AwaitScores<1>();
     ReleaseKeys();
     Cap();
-    if (Config::kWindow && masked) Mask(block);
+    if (Config::kWindow && masked) MaskScores<true, false>(s, visible, block * Tile::kTileN);
     float rescale[2];
     Exponentials(rescale);
     if constexpr (Config::kFloat8) HoldBack(state.sum[0] + state.sum[1]);
