@@ -75,6 +75,7 @@ __global__ __launch_bounds__(128) void AppendKernel(const __grid_constant__ Appe
   const int batch = A::SequenceOf(p, token);
   const int in_sequence = token - p.q_starts[batch * p.q_starts_stride];
   const int position = p.kv_lengths[batch * p.kv_lengths_stride] + in_sequence;
+  if (position < 0 || position >= p.kv_len) return;  // the table has no slot for it
   if constexpr (Config::kRotate) {
     A::Angles(table, a, position);
     CtaBarrier();
@@ -83,6 +84,7 @@ __global__ __launch_bounds__(128) void AppendKernel(const __grid_constant__ Appe
   p.page(static_cast<unsigned>(position), &page, &slot);
   const int64_t row =
       int64_t{p.table[batch * p.table_batch + page * p.table_page]} * p.page.divisor + slot;
+  if (row < 0) return;  // an entry of -1
   const float k_scale = A::kScaled ? *p.k_scale : 1.0f;
   const float v_scale = A::kScaled ? *p.v_scale : 1.0f;
   for (int i = threadIdx.x; i < p.kv_heads * p.head_dim; i += A::kThreads) {

@@ -48,6 +48,7 @@ struct Sequence {
     if constexpr (Config::kKvLengths) {
       s.kv_len = p.kv_lengths[batch * p.kv_lengths_stride];
       if constexpr (Config::kKvLengthGrows) s.kv_len += s.q_len;
+      if constexpr (Config::kPaged) s.kv_len = Min(s.kv_len, p.kv_len);  // what the table holds
     }
     return s;
   }

@@ -151,7 +151,11 @@ struct AttentionMath {
   float input_scale;  // of float8 queries and keys
 
   __device__ __forceinline__ float Scale() const {
-    return Config::kSoftcap ? 1.0f : params.call.scale_log2 * input_scale;
+    const float scale = params.call.scale_log2 * input_scale;
+    // Of minus infinity, a scale of zero would make a NaN.
+    constexpr float kSmallest = 1e-30f;
+    const bool scaled = Config::kQueryScales || Config::kKeyScales;
+    return Config::kSoftcap ? 1.0f : scaled ? MaxNumber(scale, kSmallest) : scale;
   }
 
   // s = queries * keys^T; asynchronous.
