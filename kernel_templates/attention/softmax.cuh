@@ -5,6 +5,7 @@
 
 #include "attention/params.cuh"
 #include "device/base.cuh"
+#include "device/hold.cuh"
 #include "device/math.cuh"
 #include "device/warp.cuh"
 
@@ -73,8 +74,8 @@ struct SoftmaxState {
   float sum[2] = {0.0f, 0.0f};
 
   // Replaces scores by their exponentials times 2^kShift and returns in `rescale` what earlier
-  // results have to be multiplied by.
-  template <int kShift = 0, int kTiles>
+  // results have to be multiplied by. Without kSum, their sums are left to AddSums().
+  template <int kShift = 0, bool kSum = true, int kTiles>
   __device__ __forceinline__ void Update(float (&s)[kTiles][4], float scale, float (&rescale)[2]) {
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
@@ -97,10 +98,27 @@ struct SoftmaxState {
         for (int i = 0; i < 2; ++i) {
           float& value = s[tile][row * 2 + i];
           value = Exp2(Fma(value, scale, shifted));
-          total += value;
+          if constexpr (kSum) total += value;
         }
       }
-      sum[row] = Fma(sum[row], rescale[row], total);
+      if constexpr (kSum) sum[row] = Fma(sum[row], rescale[row], total);
+    }
+  }
+
+  // The sums of Update()'s exponentials, not before `ready` is there.
+  template <int kTiles>
+  __device__ __forceinline__ void AddSums(const float (&s)[kTiles][4], const float (&rescale)[2],
+                                          float ready) {
+    const float zero = ZeroAfter(ready);
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      float total[2] = {zero, zero};
+#pragma unroll
+      for (int tile = 0; tile < kTiles; ++tile) {
+        total[0] += s[tile][row * 2];
+        total[1] += s[tile][row * 2 + 1];
+      }
+      sum[row] = Fma(sum[row], rescale[row], total[0] + total[1]);
     }
   }
 

@@ -225,8 +225,9 @@ struct AttentionMath {
   __device__ __forceinline__ void Mask(int block) {
     MaskScores<Config::kWindow>(s, visible, block * Tile::kTileN);
   }
+  template <bool kSum = true>
   __device__ __forceinline__ void Exponentials(float (&rescale)[2]) {
-    state.Update<kWeightShift<Element>>(s, Scale(), rescale);
+    state.Update<kWeightShift<Element>, kSum>(s, Scale(), rescale);
   }
   __device__ __forceinline__ void Rescale(const float (&rescale)[2]) {
 #pragma unroll
@@ -270,10 +271,14 @@ struct AttentionMath {
     Cap();
     if (Config::kWindow && masked) MaskScores<true, false>(s, visible, block * Tile::kTileN);
     float rescale[2];
-    Exponentials(rescale);
+    // Summed as they arrive, exponentials wait for each other; behind the values they do not. It
+    // helps 16-bit kernels without a causal mask.
+    constexpr bool kLateSums = !Config::kFloat8 && !Config::kCausal;
+    Exponentials<!kLateSums>(rescale);
     if constexpr (Config::kFloat8) HoldBack(state.sum[0] + state.sum[1]);
     AwaitValues();
     ReleaseValues();
+    if constexpr (kLateSums) state.AddSums(s, rescale, o[0]);
     Rescale(rescale);
     Pack();
   }

@@ -30,6 +30,16 @@ __device__ __forceinline__ void HoldBack(float sum) {
   asm volatile("{.reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p nanosleep.u32 20;}" ::"f"(sum));
 }
 
+// Zero, but not before `value` is there, and not known to be zero: keeps the assembler from
+// starting a sum earlier. Thread.
+__device__ __forceinline__ float ZeroAfter(float value) {
+  float zero;
+  asm("{.reg .f32 t; max.f32 t, %1, 0f00000000; min.f32 %0, t, 0f00000000;}"
+      : "=f"(zero)
+      : "f"(value));
+  return zero;
+}
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_DEVICE_HOLD_CUH_
