@@ -87,7 +87,8 @@ def main():
     print(HEADER, end="")
     for n in range(32, 257, 32):
         print(from_shared(n), end="")
-    for n in range(16, 257, 16):
+    # Values of up to 240 dimensions have eight more, for sums.
+    for n in [*range(24, 249, 16), 256]:
         print(from_registers(n), end="")
     print("\n}  // namespace tilewright\n\n#endif  // TILEWRIGHT_DEVICE_WGMMA_E4M3_CUH_")
 

@@ -16,10 +16,13 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t PaddedDim(const AttentionProblem& p) { return CeilDiv(p.params.head_dim, 32) * 32; }
 
+// Rows of ones and zeros behind the values, where a product has place for them.
+int64_t SumDims(const AttentionProblem& p) { return p.padded_value_dim() <= 248 ? 8 : 0; }
+
 int64_t SmemBytes(const AttentionProblem& p, const WgmmaAttentionTiles& t) {
   const int64_t q = CeilDiv(PaddedDim(p), 128) * t.tile_m();
   const int64_t k = CeilDiv(PaddedDim(p), 128) * t.tile_n;
-  const int64_t v = CeilDiv(t.tile_n, 128) * p.padded_value_dim();
+  const int64_t v = CeilDiv(t.tile_n, 128) * (p.padded_value_dim() + SumDims(p));
   const int64_t o = CeilDiv(p.padded_value_dim(), 64) * t.tile_m();
   return (q + o + t.stages * (k + v)) * 128 + (2 + 4 * t.stages) * 8;
 }

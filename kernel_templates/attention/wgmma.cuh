@@ -46,7 +46,7 @@ struct AttentionProducer {
                                                     const Work& work, const Rows& rows, int block) {
     BarrierWait(smem.ValuesEmpty(pipe.stage), pipe.parity ^ 1);
     Barrier* const full = smem.ValuesFull(pipe.stage);
-    BarrierArriveExpect(full, Tile::kValueBytes);
+    BarrierArriveExpect(full, Tile::LoadedValueBytes());
     if constexpr (Config::kFloat8) {
       const int column = work.sequence.TransposedColumn() + block * Tile::kTileN;
 #pragma unroll
@@ -135,7 +135,8 @@ struct AttentionMath {
   using Pipe = PipelineState<Config::kStages>;
   using Work = WgmmaAttentionWork<Config>;
   using Turn = MathTurn<Config::kMathGroups>;
-  using Product = WgmmaRs<Element, Config::kValueDim, !Config::kFloat8>;
+  using Product = WgmmaRs<Element, Tile::ProductDim(), !Config::kFloat8>;
+  static constexpr bool SumByProduct() { return Tile::SumDims() > 0; }
   static constexpr int kColumnTiles = Tile::kTileN / 8;
   static constexpr int kSteps = Tile::kTileN / Tile::kStepKeys;
 
@@ -144,7 +145,7 @@ struct AttentionMath {
   const int group;
   Pipe keys, values;
   float s[kColumnTiles][4];
-  float o[Config::kValueDim / 2];
+  float o[Tile::ProductDim() / 2];  // the last four, if any: sums of weights
   uint32_t weights[kSteps][4];
   SoftmaxState state;
   VisibleKeys visible;
@@ -225,13 +226,31 @@ struct AttentionMath {
   __device__ __forceinline__ void Mask(int block) {
     MaskScores<Config::kWindow>(s, visible, block * Tile::kTileN);
   }
-  template <bool kSum = true>
+  template <bool kSum>
   __device__ __forceinline__ void Exponentials(float (&rescale)[2]) {
     state.Update<kWeightShift<Element>, kSum>(s, Scale(), rescale);
   }
   __device__ __forceinline__ void Rescale(const float (&rescale)[2]) {
 #pragma unroll
     for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] *= rescale[i / 2 % 2];
+    if constexpr (SumByProduct()) {
+      AddSums();
+#pragma unroll
+      for (int row = 0; row < 2; ++row) state.sum[row] *= rescale[row];
+#pragma unroll
+      for (int i = Config::kValueDim / 2; i < Tile::ProductDim() / 2; ++i) {
+        o[i] = 0.0f;
+        WgmmaHold(o[i]);  // else the assembler would make products wait for each other
+      }
+    }
+  }
+  // Adds the sums of the last product's weights to those of the blocks before: the tensor cores
+  // keep too few bits for those of all blocks. Threads of the columns without ones add zeros.
+  __device__ __forceinline__ void AddSums() {
+    if constexpr (SumByProduct()) {
+#pragma unroll
+      for (int row = 0; row < 2; ++row) state.sum[row] += o[Config::kValueDim / 2 + row * 2];
+    }
   }
   __device__ __forceinline__ void Pack() {
 #pragma unroll
@@ -274,8 +293,12 @@ struct AttentionMath {
     // Summed as they arrive, exponentials wait for each other; behind the values they do not. It
     // helps 16-bit kernels without a causal mask.
     constexpr bool kLateSums = !Config::kFloat8 && !Config::kCausal;
-    Exponentials<!kLateSums>(rescale);
-    if constexpr (Config::kFloat8) HoldBack(state.sum[0] + state.sum[1]);
+    Exponentials<!kLateSums && !SumByProduct()>(rescale);
+    if constexpr (SumByProduct()) {
+      HoldBack(s[kColumnTiles - 1][1] + s[kColumnTiles - 1][3]);
+    } else if constexpr (Config::kFloat8) {
+      HoldBack(state.sum[0] + state.sum[1]);
+    }
     AwaitValues();
     ReleaseValues();
     if constexpr (kLateSums) state.AddSums(s, rescale, o[0]);
@@ -298,7 +321,7 @@ struct AttentionMath {
       Cap();
       Mask(block);
       float rescale[2];
-      Exponentials(rescale);
+      Exponentials<!SumByProduct()>(rescale);
       Rescale(rescale);
       Pack();
       if (block == work.last) ZeroTail(work);
@@ -328,13 +351,14 @@ struct AttentionMath {
       state = SoftmaxState();
       input_scale = work.InputScale();
 #pragma unroll
-      for (int i = 0; i < Config::kValueDim / 2; ++i) o[i] = 0.0f;
+      for (int i = 0; i < Tile::ProductDim() / 2; ++i) o[i] = 0.0f;
       if (!work.blind()) {
         visible = work.Visible(group);
         BarrierWait(smem.QueriesFull(), q_parity);
         q_parity ^= 1;
         Blocks(work);
       }
+      AddSums();
       state.Finish();
       AttentionStore<Config>::Run(o, state, Scale(), smem, params, work, group);
       if (Config::kSharedOutput && !work.blind()) ReleaseQueries();
@@ -371,6 +395,10 @@ __global__ __launch_bounds__((Config::kMathGroups + 1) * 128, 1) void WgmmaAtten
     TmaPrefetchMap(&params.q_map);
     TmaPrefetchMap(&params.k_map);
     TmaPrefetchMap(&params.v_map);
+  }
+  if constexpr (Tile::SumDims() > 0) {
+    for (int stage = 0; stage < Config::kStages; ++stage) Tile::FillSumDims(smem.Values(stage));
+    FenceProxyAsync();
   }
   CtaBarrier();
   if (warp_group == kProducer) {

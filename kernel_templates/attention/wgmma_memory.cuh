@@ -28,9 +28,17 @@ struct WgmmaAttentionTile {
   static constexpr int kKeyBlockBytes = kTileN * kSwizzleRowBytes;
   static constexpr int kQueryBytes = kDimBlocks * kQueryBlockBytes;
   static constexpr int kKeyBytes = kDimBlocks * kKeyBlockBytes;
+  // Behind float8 values, where a product has place for them, a dimension of ones and seven of
+  // zeros: their products are the sums of the weights. Summed by instructions of its own, each
+  // exponential would have to arrive before the next but two could start.
+  static constexpr int SumDims() { return Config::kFloat8 && Config::kValueDim <= 248 ? 8 : 0; }
+  static constexpr int ProductDim() { return Config::kValueDim + SumDims(); }
   static constexpr int kValueBlockBytes =
-      Config::kFloat8 ? Config::kValueDim * kSwizzleRowBytes : kKeyBlockBytes;
+      Config::kFloat8 ? ProductDim() * kSwizzleRowBytes : kKeyBlockBytes;
   static constexpr int kValueBytes = kValueBlocks * kValueBlockBytes;
+  static constexpr int LoadedValueBytes() {
+    return kValueBytes - kValueBlocks * SumDims() * kSwizzleRowBytes;
+  }
   static constexpr int kOutputBytes = Config::kSharedOutput ? 0 : kOutputBlocks * kQueryBlockBytes;
   static_assert(!Config::kSharedOutput || kOutputBlocks <= kDimBlocks);
 
@@ -49,6 +57,20 @@ struct WgmmaAttentionTile {
       return step / 4 * (kValueBlockBytes / 16) + step % 4 * kDescriptorStepK<false>;
     } else {
       return step * kDescriptorStepK<true>;
+    }
+  }
+
+  // Writes the dimensions of ones and zeros behind the values of a tile; no load touches them. The
+  // CTA's threads.
+  __device__ static __forceinline__ void FillSumDims(unsigned char* tile) {
+    constexpr uint32_t kOnes = 0x38383838;
+    constexpr int kPieces = kValueBlocks * SumDims() * 8;
+    for (int i = threadIdx.x; i < kPieces; i += blockDim.x) {
+      const int row = i / 8 % 8;
+      const uint32_t word = row == 0 ? kOnes : 0;
+      *reinterpret_cast<uint4*>(tile + i / 64 * kValueBlockBytes +
+                                SwizzledOffset(Config::kValueDim + row, i % 8)) = {word, word, word,
+                                                                                   word};
     }
   }
 

@@ -19,7 +19,7 @@ struct AttentionStore {
   static constexpr int kPieces = Config::kValueDim / 8;
 
   // Divides the group's 64 rows by their sums and stores them. The group's 128 threads call.
-  __device__ static __forceinline__ void Run(float (&o)[Config::kValueDim / 2],
+  __device__ static __forceinline__ void Run(float (&o)[Tile::ProductDim() / 2],
                                              const SoftmaxState& state, float scale,
                                              const Smem& smem, const WgmmaAttentionParams& params,
                                              const Work& work, int group) {
@@ -46,7 +46,7 @@ struct AttentionStore {
     if (Config::kSharedOutput) NamedBarrierSync(1 + group, 128);
   }
 
-  __device__ static __forceinline__ void Stage(const float (&o)[Config::kValueDim / 2],
+  __device__ static __forceinline__ void Stage(const float (&o)[Tile::ProductDim() / 2],
                                                const SoftmaxState& state, float value_scale,
                                                const Smem& smem, int group) {
     const float factor[2] = {state.Normaliser(0) * value_scale, state.Normaliser(1) * value_scale};

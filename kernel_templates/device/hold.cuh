@@ -9,12 +9,16 @@ namespace tilewright {
 // WgmmaHold() of many values at a time, for the compiler's sake.
 template <int kCount>
 __device__ __forceinline__ void HoldAll(float (&v)[kCount]) {
-  static_assert(kCount % 8 == 0);
+  static_assert(kCount % 4 == 0);
 #pragma unroll
-  for (int i = 0; i < kCount; i += 8) {
+  for (int i = 0; i < kCount / 8 * 8; i += 8) {
     asm volatile(""
                  : "+f"(v[i]), "+f"(v[i + 1]), "+f"(v[i + 2]), "+f"(v[i + 3]), "+f"(v[i + 4]),
                    "+f"(v[i + 5]), "+f"(v[i + 6]), "+f"(v[i + 7])::"memory");
+  }
+  if constexpr (kCount % 8 != 0) {
+    constexpr int kAt = kCount - 4;
+    asm volatile("" : "+f"(v[kAt]), "+f"(v[kAt + 1]), "+f"(v[kAt + 2]), "+f"(v[kAt + 3])::"memory");
   }
 }
 
@@ -22,12 +26,13 @@ __device__ __forceinline__ void HoldAll(uint32_t (&v)[4]) {
   asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory");
 }
 
-// nanosleep.u32, never taken: sm_80. Thread. Keeps later waits behind the computation of `sum`,
-// which is not negative: the assembler would put a wait for a matrix product first, whose time was
-// to be spent on that computation. Measured to help float8, whose products are short, and to cost
-// 16-bit kernels 2 to 4 %.
-__device__ __forceinline__ void HoldBack(float sum) {
-  asm volatile("{.reg .pred p; setp.lt.f32 p, %0, 0f00000000; @p nanosleep.u32 20;}" ::"f"(sum));
+// nanosleep.u32, never taken: sm_80. Thread. Keeps later waits behind the computation of `value`,
+// which is below 2^127: the assembler would put a wait for a matrix product first, whose time was
+// to be spent on that computation. (Asked whether it is negative, the assembler knows that
+// exponentials are not, and drops the question.) Measured to help float8, whose products are short,
+// and to cost 16-bit kernels 2 to 4 %.
+__device__ __forceinline__ void HoldBack(float value) {
+  asm volatile("{.reg .pred p; setp.gt.f32 p, %0, 0f7F000000; @p nanosleep.u32 20;}" ::"f"(value));
 }
 
 // Zero, but not before `value` is there, and not known to be zero: keeps the assembler from
