@@ -73,19 +73,59 @@ struct SoftmaxState {
   float max[2] = {kMinusInfinity, kMinusInfinity};  // of unscaled scores
   float sum[2] = {0.0f, 0.0f};
 
-  // Replaces scores by their exponentials times 2^kShift and returns in `rescale` what earlier
-  // results have to be multiplied by. Without kSum, their sums are left to AddSums().
-  template <int kShift = 0, bool kSum = true, int kTiles>
-  __device__ __forceinline__ void Update(float (&s)[kTiles][4], float scale, float (&rescale)[2]) {
+  // The highest score of a row so far, over its four threads.
+  template <int kTiles>
+  __device__ __forceinline__ float Highest(const float (&s)[kTiles][4], int row) const {
+    float highest = max[row];
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+      highest = MaxNumber(highest, MaxNumber(s[tile][row * 2], s[tile][row * 2 + 1]));
+    }
+    highest = MaxNumber(highest, ShuffleXor(highest, 1));
+    return MaxNumber(highest, ShuffleXor(highest, 2));
+  }
+  // The same of both rows, by comparing as integers, of which one instruction takes three. That
+  // finds the highest unless all are negative, which a vote of the warp tells. A NaN counts as the
+  // highest: its row is NaN either way.
+  template <int kTiles>
+  __device__ __forceinline__ void HighestByVote(const float (&s)[kTiles][4],
+                                                float (&highest)[2]) const {
+    int part[2][2];
+#pragma unroll
+    for (int row = 0; row < 2; ++row) part[row][0] = part[row][1] = FloatToBits(max[row]);
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        int& to = part[row][tile % 2];
+        to = MaxOfThree(FloatToBits(s[tile][row * 2]), FloatToBits(s[tile][row * 2 + 1]), to);
+      }
+    }
+    bool negative = false;
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      float highest = max[row];
+      int all = Max(part[row][0], part[row][1]);
+      all = Max(all, static_cast<int>(FloatToBits(ShuffleXor(BitsToFloat(all), 1))));
+      all = Max(all, static_cast<int>(FloatToBits(ShuffleXor(BitsToFloat(all), 2))));
+      negative = negative || all < 0;
+      highest[row] = BitsToFloat(all);
+    }
+    if (__any_sync(0xffffffffu, negative)) {
 #pragma unroll
-      for (int tile = 0; tile < kTiles; ++tile) {
-        highest = MaxNumber(highest, MaxNumber(s[tile][row * 2], s[tile][row * 2 + 1]));
-      }
-      highest = MaxNumber(highest, ShuffleXor(highest, 1));
-      highest = MaxNumber(highest, ShuffleXor(highest, 2));
+      for (int row = 0; row < 2; ++row) highest[row] = Highest(s, row);
+    }
+  }
+
+  // Replaces scores by their exponentials times 2^kShift and returns in `rescale` what earlier
+  // results have to be multiplied by. Without kSum, their sums are left to AddSums()
+  // or to a product; with kVote, maxima are found by HighestByVote().
+  template <int kShift = 0, bool kSum = true, bool kVote = false, int kTiles>
+  __device__ __forceinline__ void Update(float (&s)[kTiles][4], float scale, float (&rescale)[2]) {
+    float voted[2];
+    if constexpr (kVote) HighestByVote(s, voted);
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      const float highest = kVote ? voted[row] : Highest(s, row);
       // A row that has seen nothing keeps exponentials of minus infinity, not of a difference.
       const float base = highest == kMinusInfinity ? 0.0f : highest * scale;
       rescale[row] = Exp2(Fma(max[row], scale, -base));

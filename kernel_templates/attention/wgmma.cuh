@@ -228,7 +228,7 @@ struct AttentionMath {
   }
   template <bool kSum>
   __device__ __forceinline__ void Exponentials(float (&rescale)[2]) {
-    state.Update<kWeightShift<Element>, kSum>(s, Scale(), rescale);
+    state.Update<kWeightShift<Element>, kSum, SumByProduct()>(s, Scale(), rescale);
   }
   __device__ __forceinline__ void Rescale(const float (&rescale)[2]) {
 #pragma unroll

@@ -69,6 +69,12 @@ __device__ __forceinline__ float MaxNumber(float a, float b) {
   asm("max.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 }
+// max.s32, twice, which sm_90 does at once: sm_80. Thread.
+__device__ __forceinline__ int MaxOfThree(int a, int b, int c) {
+  int y;
+  asm("{.reg .s32 t; max.s32 t, %1, %2; max.s32 %0, t, %3;}" : "=r"(y) : "r"(a), "r"(b), "r"(c));
+  return y;
+}
 
 }  // namespace tilewright
 
