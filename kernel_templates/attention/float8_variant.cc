@@ -111,7 +111,9 @@ class Float8AttentionVariant : public AttentionVariant {
 
   Config Default(const CallDesc& call, const DeviceProfile&) const override {
     const AttentionProblem p = read_(call);
-    WgmmaAttentionTiles c = {p.mask == AttentionMask::kFull ? 224 : 128};
+    // A softcap's exponentials need registers of their own.
+    const bool whole = p.mask == AttentionMask::kFull && !p.softcap;
+    WgmmaAttentionTiles c = {whole ? 224 : 192};
     for (; c.tile_n >= 32; c.tile_n -= 32) {
       if (Check(p, c).ok()) return c.ToConfig(name());
     }

@@ -101,7 +101,7 @@ struct AttentionProducer {
   }
 };
 
-// The turn to issue matrix products goes round the math groups.
+// The turn to issue matrix products goes round the math groups, if there are several.
 template <int kGroups>
 struct MathTurn {
   static constexpr int kBarrier = 4;  // to 6; the epilogues use 1 to 3
@@ -134,7 +134,8 @@ struct AttentionMath {
   using Smem = WgmmaAttentionSmem<Config>;
   using Pipe = PipelineState<Config::kStages>;
   using Work = WgmmaAttentionWork<Config>;
-  using Turn = MathTurn<Config::kMathGroups>;
+  // Float8 products are short: without a mask, waiting for a turn costs more than it gives.
+  using Turn = MathTurn<Config::kFloat8 && !Config::kCausal ? 1 : Config::kMathGroups>;
   using Product = WgmmaRs<Element, Tile::ProductDim(), !Config::kFloat8>;
   static constexpr bool SumByProduct() { return Tile::SumDims() > 0; }
   static constexpr int kColumnTiles = Tile::kTileN / 8;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <set>
+#include <string>
 
 #include "kernel_templates/attention/variants.h"
 #include "manifest/edge_cases.h"
@@ -69,6 +70,25 @@ TEST_F(AttentionCompileTest, HopperHeadDimensions) {
     ++dimensions;
   }
   EXPECT_GE(dimensions, 16);
+}
+
+TEST_F(AttentionCompileTest, Float8HeadDimensionsAndMasks) {
+  const DeviceProfile h200 = Device("sm_90a", 9, 0);
+  const OpSpec& spec = *Manifest::FindBuiltin("GroupedQueryAttentionPrefillFwdOp");
+  const auto recipe = MakeBuiltinRecipe(spec.name);
+  const Variant& float8 = *FindVariant(*recipe, "float8");
+  std::set<std::string> seen;
+  for (const Workload& edge : BuiltinEdgeCases(spec.name)) {
+    const auto call = WorkloadCall(spec, edge, DType::kFloat8E4M3);
+    if (!call.ok() || !float8.Serves(*call, h200).ok()) continue;
+    const std::string kernel =
+        float8.Kernels(*call, float8.Default(*call, h200))[0].Instantiation();
+    // What is stored makes no difference to the registers of the loop.
+    if (kernel.find("OutputElement=fp16") == std::string::npos) continue;
+    seen.insert(kernel);
+    Check(spec.name, "float8", *call, h200);
+  }
+  EXPECT_GE(seen.size(), 9);
 }
 
 TEST_F(AttentionCompileTest, PortableEverywhere) {
