@@ -178,6 +178,40 @@ TEST_F(AttentionValuesGpuTest, Float8MeanIsExact) {
             expected);
 }
 
+// Guards maxima of float8 rows found by comparing as integers: even rows, all of whose scores are
+// negative, and odd ones, all positive, see one key each.
+TEST_F(AttentionValuesGpuTest, Float8NegativeScores) {
+  const int64_t t_q = 200, t_kv = 700, even_key = 411, odd_key = 650;
+  std::mt19937 random(5);
+  std::vector<double> q, k, v, expected;
+  for (int64_t j = 0; j < t_kv; ++j) {
+    k.insert(k.end(), 128, j == even_key ? -0.5 : j == odd_key ? -2.0 : -1.0);
+    for (int d = 0; d < 128; ++d) v.push_back(static_cast<double>(random() % 17) - 8);
+  }
+  for (int64_t i = 0; i < t_q; ++i) {
+    q.insert(q.end(), 128, i % 2 == 0 ? 1.0 : -1.0);
+    const auto seen = v.begin() + (i % 2 == 0 ? even_key : odd_key) * 128;
+    expected.insert(expected.end(), seen, seen + 128);
+  }
+  const std::vector<Tensor> inputs = {Place(kNarrow, {t_q, 1, 128}, q),
+                                      Place(kNarrow, {t_kv, 1, 128}, k),
+                                      Place(kNarrow, {t_kv, 1, 128}, v),
+                                      Place(kIndex, {2}, {0, static_cast<double>(t_q)}),
+                                      Place(kIndex, {2}, {0, static_cast<double>(t_kv)}),
+                                      Place(kFloat, {1, 1}, {1}),
+                                      Place(kFloat, {1, 1}, {1}),
+                                      Place(kFloat, {1, 1}, {1})};
+  const Tensor o = Blank(kHalf, {t_q, 1, 128});
+  const std::vector<NamedParam> params = {{"max_seqlen_q", t_q},
+                                          {"max_seqlen_kv", t_kv},
+                                          {"is_causal", false},
+                                          {"sm_scale", 1.0},
+                                          {"dtype", kHalf}};
+  const std::string_view op = "GroupedQueryAttentionPrefillFwdOp";
+  EXPECT_EQ(Variant(op, inputs, o, params), "float8");
+  EXPECT_EQ(Call(op, inputs, {o}, params), expected);
+}
+
 // A paged cache of one sequence and one head: shuffled pages, NaN in slots without a token, -1 in
 // entries without a page. Values are the tokens' numbers.
 struct Pages {
