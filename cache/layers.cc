@@ -90,16 +90,28 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
   }
 }
 
+absl::Status Layers::OnFileInPlace(const std::function<absl::Status()>& write) {
+  constexpr int kMostTries = 4;
+  absl::Status status = write();
+  for (int i = 1; i < kMostTries && absl::IsAborted(status); ++i) {
+    Reopen();
+    if (!FileIsWritable()) return Unwritten(unwritten_);
+    status = write();
+  }
+  return status;
+}
+
 absl::Status Layers::WriteFile(const std::function<absl::Status(Store&)>& write) {
-  absl::Status status = file_->Write([&]() -> absl::Status {
+  const auto write_noting_use = [&]() -> absl::Status {
     TW_RETURN_IF_ERROR(write(*file_));
     for (const std::string& key : touched_) TW_RETURN_IF_ERROR(file_->SetLastUsed(key, NowUnix()));
     return absl::OkStatus();
-  });
+  };
+  absl::Status status = OnFileInPlace([&] { return file_->Write(write_noting_use); });
   if (absl::IsInvalidArgument(status) && !touched_.empty()) {
     // It may be the note of use that the file's own rules refuse.
     touched_.clear();
-    status = file_->Write([&] { return write(*file_); });
+    status = OnFileInPlace([&] { return file_->Write([&] { return write(*file_); }); });
   }
   if (status.ok()) touched_.clear();
   return status;
@@ -185,11 +197,17 @@ absl::StatusOr<int64_t> Layers::Shrink(int64_t max_bytes, std::string_view keep_
   if (!FileIsWritable()) {
     return memory_ == nullptr ? 0 : CollectGarbage(*memory_, max_bytes, keep_key);
   }
-  auto deleted = CollectGarbage(*file_, max_bytes, keep_key);
-  if (absl::IsDataLoss(deleted.status())) {
-    RepairFile(Words(deleted.status()));
-    if (FileIsWritable()) deleted = CollectGarbage(*file_, max_bytes, keep_key);
+  absl::StatusOr<int64_t> deleted = 0;
+  const auto collect = [&] {
+    deleted = CollectGarbage(*file_, max_bytes, keep_key);
+    return deleted.status();
+  };
+  absl::Status collected = OnFileInPlace(collect);
+  if (absl::IsDataLoss(collected)) {
+    RepairFile(Words(collected));
+    if (FileIsWritable()) collected = OnFileInPlace(collect);
   }
+  TW_RETURN_IF_ERROR(collected);
   return deleted;
 }
 

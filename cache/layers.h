@@ -99,6 +99,9 @@ class Layers {
   void GoWithoutFile(std::string_view why);
   // Reopens a file that was replaced, and one that could not be opened before.
   void Refresh();
+  void Reopen();
+  // Runs `write` on the file, and again where that was replaced meanwhile.
+  absl::Status OnFileInPlace(const std::function<absl::Status()>& write);
   void CloseFile();
   void FlushMemory();
   absl::Status WriteFile(const std::function<absl::Status(Store&)>& write);

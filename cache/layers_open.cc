@@ -220,9 +220,14 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
     GoWithoutFile(Cat("damaged again and again: ", reason));
     return absl::OkStatus();
   }
-  auto report = Repair(options_.path);
+  auto report = Repair(options_.path, options_.busy_timeout);
   if (!report.ok()) {
     OpenReadOnly(Words(report.status()));
+    if (absl::IsUnavailable(report.status())) {
+      // Somebody writes for long: it is tried again.
+      --repairs_;
+      retry_at_ = Clock::now() + kRetryAfter;
+    }
     return absl::OkStatus();
   }
   ++quarantined_;
@@ -231,7 +236,9 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
   NoteLost(salvaged.lost);
   Say(Cat("repair ", repairs_),
       Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", salvaged.kept,
-          " rows were kept, the damaged file is ", report->set_aside, LostText(salvaged)));
+          " rows were kept, the damaged file is ", report->set_aside, LostText(salvaged),
+          report->late_rows.ok() ? "" : "; what was written meanwhile may be there only: ",
+          Words(report->late_rows)));
   return OpenFile(OnDamage::kGiveUp);
 }
 
@@ -266,8 +273,11 @@ void Layers::Refresh() {
   if (options_.path.empty() || options_.read_only || snapshot_) return;
   bool replaced = FileIsWritable() && IdOf(options_.path) != file_id_;
   bool retry = retry_at_.has_value() && Clock::now() >= *retry_at_;
-  if (!replaced && !retry) return;
-  if (replaced) CloseFile();
+  if (replaced || retry) Reopen();
+}
+
+void Layers::Reopen() {
+  if (FileIsWritable()) CloseFile();
   if (absl::Status opened = OpenWritable(); !opened.ok()) GoWithoutFile(Words(opened));
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -45,34 +46,6 @@ std::optional<uint64_t> TakeVarint(std::string_view bytes, size_t& at) {
   return value;
 }
 
-class RawFile {
- public:
-  explicit RawFile(const std::string& path)
-      : fd_(path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat info {};
-    if (fd_ >= 0 && fstat(fd_, &info) == 0) size_ = info.st_size;
-  }
-  ~RawFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  RawFile(const RawFile&) = delete;
-  RawFile& operator=(const RawFile&) = delete;
-
-  bool is_open() const { return fd_ >= 0; }
-  int64_t size() const { return size_; }
-  // Empty where the range cannot be read whole.
-  std::string Read(int64_t offset, size_t count) const {
-    std::string bytes(count, '\0');
-    ssize_t got = fd_ < 0 ? -1 : pread(fd_, bytes.data(), count, offset);
-    if (got != static_cast<ssize_t>(count)) bytes.clear();
-    return bytes;
-  }
-
- private:
-  int fd_;
-  int64_t size_ = 0;
-};
-
 bool IsPageSize(uint32_t bytes) {
   return bytes >= 512 && bytes <= 65536 && std::has_single_bit(bytes);
 }
@@ -80,15 +53,15 @@ bool IsPageSize(uint32_t bytes) {
 // The pages of a database file with its WAL laid over.
 class Pages {
  public:
-  Pages(const std::string& db_path, const std::string& wal_path) : db_(db_path), wal_(wal_path) {
+  Pages(const RawFile& db, const RawFile* wal) : db_(db), wal_(wal) {
     std::string header = db_.Read(0, kFileHeaderBytes);
     if (!header.empty() && std::string_view(header).substr(0, 16) == kMagic) {
       uint32_t bytes = BigEndian(header, 16, 2);
       if (bytes == 1) bytes = 65536;
       if (IsPageSize(bytes)) page_bytes_ = bytes;
     }
-    IndexWal();
-    count_ = static_cast<uint32_t>(db_.size() / page_bytes_);
+    if (wal_ != nullptr) IndexWal();
+    count_ = static_cast<uint32_t>(db_.Bytes() / page_bytes_);
     for (const auto& [page, offset] : frames_) count_ = std::max(count_, page);
     uses_.resize(size_t{count_} + 1);
   }
@@ -106,7 +79,7 @@ class Pages {
   std::string Read(uint32_t page) const {
     if (page == 0 || page > count_) return {};
     if (auto frame = frames_.find(page); frame != frames_.end()) {
-      return wal_.Read(frame->second, page_bytes_);
+      return wal_->Read(frame->second, page_bytes_);
     }
     return db_.Read(static_cast<int64_t>(page - 1) * page_bytes_, page_bytes_);
   }
@@ -114,7 +87,7 @@ class Pages {
  private:
   // The last committed frame of each page.
   void IndexWal() {
-    std::string header = wal_.Read(0, kWalHeaderBytes);
+    std::string header = wal_->Read(0, kWalHeaderBytes);
     if (header.empty() || (BigEndian(header, 0, 4) & ~1U) != 0x377f0682) return;
     uint32_t bytes = BigEndian(header, 8, 4);
     if (!IsPageSize(bytes)) return;
@@ -123,7 +96,7 @@ class Pages {
     int64_t at = kWalHeaderBytes;
     constexpr uint32_t kMostPages = 1U << 28;
     while (true) {
-      std::string frame = wal_.Read(at, kFrameHeaderBytes);
+      std::string frame = wal_->Read(at, kFrameHeaderBytes);
       if (frame.empty() || frame.substr(8, 8) != header.substr(16, 8)) return;
       uint32_t page = BigEndian(frame, 0, 4);
       if (page < kMostPages)
@@ -136,8 +109,8 @@ class Pages {
     }
   }
 
-  RawFile db_;
-  RawFile wal_;
+  const RawFile& db_;
+  const RawFile* wal_;
   uint32_t page_bytes_ = kDefaultPageBytes;
   uint32_t count_ = 0;
   std::vector<uint8_t> uses_;                     // by page
@@ -197,6 +170,40 @@ RecordValue SerialValue(uint64_t type, std::string_view bytes, size_t at, size_t
 
 }  // namespace
 
+RawFile::RawFile(const std::string& path)
+    : fd_(path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+RawFile::~RawFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+int64_t RawFile::Bytes() const {
+  struct stat info {};
+  return fd_ >= 0 && fstat(fd_, &info) == 0 ? info.st_size : 0;
+}
+
+std::string RawFile::Read(int64_t offset, size_t count) const {
+  std::string bytes(count, '\0');
+  const ssize_t got = fd_ < 0 ? -1 : pread(fd_, bytes.data(), count, offset);
+  if (got != static_cast<ssize_t>(count)) bytes.clear();
+  return bytes;
+}
+
+bool RawFile::CopyTo(const std::string& path) const {
+  constexpr int64_t kChunk = 1 << 20;
+  const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (to < 0) return false;
+  bool copied = is_open();
+  for (int64_t at = 0, end = Bytes(); copied && at < end; at += kChunk) {
+    const std::string chunk = Read(at, static_cast<size_t>(std::min(kChunk, end - at)));
+    const ssize_t put = write(to, chunk.data(), chunk.size());
+    copied = !chunk.empty() && put == static_cast<ssize_t>(chunk.size());
+  }
+  copied = close(to) == 0 && copied;
+  if (!copied) unlink(path.c_str());
+  return copied;
+}
+
 bool ParseRecord(std::string_view payload, std::vector<RecordValue>& values) {
   constexpr size_t kMostColumns = 32;
   values.clear();
@@ -224,9 +231,9 @@ absl::StatusOr<std::optional<int64_t>> ReadApplicationId(const std::string& path
   return static_cast<int64_t>(static_cast<int32_t>(BigEndian(header, kApplicationIdAt, 4)));
 }
 
-int64_t ScanRecords(const std::string& db_path, const std::string& wal_path,
+int64_t ScanRecords(const RawFile& db, const RawFile* wal,
                     const std::function<void(Record)>& sink) {
-  Pages pages(db_path, wal_path);
+  Pages pages(db, wal);
   std::vector<RecordValue> values;
   int64_t read = 0;
   for (uint32_t number = 1; number <= pages.count(); ++number) {

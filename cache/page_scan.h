@@ -14,12 +14,31 @@
 
 namespace tilewright {
 
-// Calls `sink` for every record on a readable table-leaf page of `db_path`, whatever the state of
-// the header, the schema and the inner pages; where `wal_path` is not empty, pages of committed WAL
-// frames stand in for those of the file. Records may be stale or damaged: the caller knows rows by
-// their checksums. Returns the number of pages read. See https://sqlite.org/fileformat2.html.
-int64_t ScanRecords(const std::string& db_path, const std::string& wal_path,
-                    const std::function<void(Record)>& sink);
+// A file open to be read, whatever becomes of its name. Closing a database drops the locks that
+// SQLite has on it for this process, so who wants them kept closes this after them.
+class RawFile {
+ public:
+  explicit RawFile(const std::string& path);  // an empty path: no file
+  RawFile(const RawFile&) = delete;
+  RawFile& operator=(const RawFile&) = delete;
+  ~RawFile();
+
+  bool is_open() const { return fd_ >= 0; }
+  int64_t Bytes() const;  // as it is now; 0 where there is no file
+  // Empty where the range cannot be read whole.
+  std::string Read(int64_t offset, size_t count) const;
+  // Makes a new file of its bytes; false, and none, where that fails.
+  bool CopyTo(const std::string& path) const;
+
+ private:
+  int fd_;
+};
+
+// Calls `sink` for every record on a readable table-leaf page of `db`, whatever the state of the
+// header, the schema and the inner pages; where `wal` is not null, pages of its committed frames
+// stand in for those of the file. Records may be stale or damaged: the caller knows rows by their
+// checksums. Returns the number of pages read. See https://sqlite.org/fileformat2.html.
+int64_t ScanRecords(const RawFile& db, const RawFile* wal, const std::function<void(Record)>& sink);
 
 // The application_id in the header of an SQLite file; nullopt where the file has no such header.
 // FailedPrecondition where it cannot be read.

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <vector>
+#include <memory>
+#include <optional>
 
 #include "cache/page_scan.h"
 #include "cache/place.h"
@@ -62,13 +62,49 @@ void SyncFolder(const std::string& path) {
   close(fd);
 }
 
+// The damaged file and its WAL, whatever becomes of their names, and the lock that keeps others
+// from writing them.
+class OldFile {
+ public:
+  // Unavailable where somebody else goes on writing for `timeout`.
+  static absl::StatusOr<std::unique_ptr<OldFile>> Open(const std::string& path,
+                                                       std::chrono::milliseconds timeout) {
+    std::unique_ptr<OldFile> old(new OldFile);
+    // SQLite would delete the WAL beside an emptied file.
+    if (FileBytes(path) > 0) TW_RETURN_IF_ERROR(old->Lock(path, timeout));
+    old->db_.emplace(path);
+    old->wal_.emplace(path + "-wal");
+    return old;
+  }
+
+  bool is_locked() const { return is_locked_; }
+  const RawFile& db() const { return *db_; }
+  const RawFile& wal() const { return *wal_; }
+
+ private:
+  OldFile() = default;
+
+  absl::Status Lock(const std::string& path, std::chrono::milliseconds timeout) {
+    auto opened = Connection::Open(path, Connection::Mode::kReadWrite, timeout);
+    if (!opened.ok()) return absl::OkStatus();
+    connection_ = *std::move(opened);
+    connection_.BearDamage();
+    connection_.LeaveWalOnClose();
+    const absl::Status begun = connection_.Exec("BEGIN IMMEDIATE");
+    is_locked_ = begun.ok();
+    return absl::IsUnavailable(begun) ? begun : absl::OkStatus();
+  }
+
+  // In this order, so that the lock goes before the files are closed.
+  std::optional<RawFile> db_;
+  std::optional<RawFile> wal_;
+  Connection connection_;
+  bool is_locked_ = false;
+};
+
 // A second name of the file, or a copy where the filesystem has no hard links.
-bool KeepAs(const std::string& path, const std::string& kept) {
-  if (link(path.c_str(), kept.c_str()) == 0) return true;
-  std::error_code error;
-  const bool copied = std::filesystem::copy_file(path, kept, error) && !error;
-  if (!copied) unlink(kept.c_str());
-  return copied;
+bool KeepAs(const std::string& path, const OldFile& old, const std::string& kept) {
+  return link(path.c_str(), kept.c_str()) == 0 || old.db().CopyTo(kept);
 }
 
 void RemoveNew(const std::string& path) {
@@ -76,23 +112,28 @@ void RemoveNew(const std::string& path) {
   unlink((NewPath(path) + "-journal").c_str());
 }
 
-absl::StatusOr<Salvaged> BuildFresh(const std::string& path, const std::string& db_path,
-                                    const std::string& wal_path, const Inventory& inventory) {
+absl::StatusOr<Salvaged> SalvageInto(const std::string& path, const RawFile& db, const RawFile& wal,
+                                     const Inventory& inventory) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Store> store,
+                      Store::Open(path, Connection::Mode::kReadWrite, std::chrono::seconds(5)));
+  return Salvage(db, wal, inventory, *store);
+}
+
+absl::StatusOr<Salvaged> BuildFresh(const std::string& path, const RawFile& db, const RawFile& wal,
+                                    const Inventory& inventory) {
   RemoveNew(path);
   TW_RETURN_IF_ERROR(CreateFile(NewPath(path)));
-  TW_ASSIGN_OR_RETURN(
-      std::unique_ptr<Store> fresh,
-      Store::Open(NewPath(path), Connection::Mode::kReadWrite, std::chrono::seconds(5)));
-  return Salvage(db_path, wal_path, inventory, *fresh);
+  return SalvageInto(NewPath(path), db, wal, inventory);
 }
 
 absl::StatusOr<Salvaged> BuildEmpty(const std::string& path) {
-  return BuildFresh(path, "", "", Inventory());
+  return BuildFresh(path, RawFile(""), RawFile(""), Inventory());
 }
 
 // From the first step to the last "<path>.swap-<n>" says that the change is under way: at its end
 // the last rename takes that name away and puts the new file into place at once.
-absl::Status Swap(const std::string& path, int n, const std::function<void()>& before_step) {
+absl::Status Swap(const std::string& path, const OldFile& old, int n,
+                  const std::function<void()>& before_step) {
   const std::string aside = SetAsidePath(path, n);
   const std::string swap = SwapPath(path, n);
   const auto failed = [&] {
@@ -102,7 +143,7 @@ absl::Status Swap(const std::string& path, int n, const std::function<void()>& b
   before_step();
   if (rename(NewPath(path).c_str(), swap.c_str()) != 0) return failed();
   before_step();
-  if (!KeepAs(path, aside)) return failed();
+  if (!KeepAs(path, old, aside)) return failed();
   SyncFolder(path);
   for (const char* suffix : kCompanions) {
     if (!IsThere(path + suffix)) continue;
@@ -185,11 +226,14 @@ void UndoSwap(const std::string& path, const std::function<void()>& before_step)
 }
 
 absl::StatusOr<RepairReport> Repair(const std::string& path,
+                                    std::chrono::milliseconds writers_timeout,
                                     const std::function<void()>& before_step) {
   UndoSwap(path, before_step);
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<OldFile> old, OldFile::Open(path, writers_timeout));
+  before_step();
   const Inventory inventory = TakeInventory(path);
   before_step();
-  auto kept = BuildFresh(path, path, path + "-wal", inventory);
+  auto kept = BuildFresh(path, old->db(), old->wal(), inventory);
   before_step();
   if (!kept.ok() && !absl::IsResourceExhausted(kept.status())) {
     // Whatever else stood in the way of keeping rows, an empty cache is better than a damaged one.
@@ -202,11 +246,16 @@ absl::StatusOr<RepairReport> Repair(const std::string& path,
                              std::string(kept.status().message()));
   }
   const int n = MakeRoom(path);
-  RepairReport report{SetAsidePath(path, n), *std::move(kept)};
-  if (absl::Status swapped = Swap(path, n, before_step); !swapped.ok()) {
+  RepairReport report{SetAsidePath(path, n), *std::move(kept), absl::OkStatus()};
+  if (absl::Status swapped = Swap(path, *old, n, before_step); !swapped.ok()) {
     UndoSwap(path, before_step);
     return swapped;
   }
+  if (old->is_locked()) return report;
+  before_step();
+  auto late = SalvageInto(path, old->db(), old->wal(), Inventory());
+  report.late_rows = late.status();
+  if (late.ok()) report.salvaged.kept += late->kept;
   return report;
 }
 

@@ -174,8 +174,8 @@ absl::StatusOr<std::unique_ptr<Store>> OpenForReading(const std::string& path,
 absl::StatusOr<ReadableFile> ReadIntoMemory(const std::string& path) {
   ReadableFile file;
   TW_ASSIGN_OR_RETURN(file.store, Store::OpenMemory());
-  TW_ASSIGN_OR_RETURN(file.salvaged,
-                      Salvage(path, path + "-wal", TakeInventory(path), *file.store));
+  TW_ASSIGN_OR_RETURN(file.salvaged, Salvage(RawFile(path), RawFile(path + "-wal"),
+                                             TakeInventory(path), *file.store));
   file.store->Freeze();
   return file;
 }
@@ -210,18 +210,18 @@ Inventory TakeInventory(const std::string& path) {
   return inventory;
 }
 
-absl::StatusOr<Salvaged> Salvage(const std::string& db_path, const std::string& wal_path,
-                                 const Inventory& inventory, Store& fresh) {
+absl::StatusOr<Salvaged> Salvage(const RawFile& db, const RawFile& wal, const Inventory& inventory,
+                                 Store& fresh) {
   Salvager salvager(fresh);
   Salvaged salvaged;
   TW_RETURN_IF_ERROR(fresh.Write([&]() -> absl::Status {
     auto sink = [&](Record record) { salvager.Take(record); };
     // Newest first: rows of the WAL stay where the file alone has older ones.
-    std::vector<std::string> overlays = {""};
-    if (FileBytes(wal_path) > 0) overlays.insert(overlays.begin(), wal_path);
-    for (const std::string& overlay : overlays) {
-      ScanRecords(db_path, overlay, sink);
-      if (salvager.wants_second_scan()) ScanRecords(db_path, overlay, sink);
+    std::vector<const RawFile*> overlays = {nullptr};
+    if (wal.Bytes() > 0) overlays.insert(overlays.begin(), &wal);
+    for (const RawFile* overlay : overlays) {
+      ScanRecords(db, overlay, sink);
+      if (salvager.wants_second_scan()) ScanRecords(db, overlay, sink);
     }
     TW_ASSIGN_OR_RETURN(salvaged, salvager.Finish(inventory));
     return absl::OkStatus();
@@ -259,8 +259,9 @@ absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
 // True where some row of the file is intact.
 bool HoldsRows(const std::string& path) {
   bool found = false;
-  const std::string wal = FileBytes(path + "-wal") > 0 ? path + "-wal" : "";
-  ScanRecords(path, wal, [&](Record record) {
+  const RawFile db(path);
+  const RawFile wal(path + "-wal");
+  ScanRecords(db, wal.Bytes() > 0 ? &wal : nullptr, [&](Record record) {
     if (found) return;
     if (auto bytes = DecodeBytes(record)) {
       found = BytesSum(bytes->key, bytes->bytes) == bytes->sum;

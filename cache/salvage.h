@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cache/page_scan.h"
 #include "cache/store.h"
 
 namespace tilewright {
@@ -30,9 +31,9 @@ struct Salvaged {
   std::vector<std::string> lost;
   bool knows_all = true;  // of what was lost: the inventory is whole
 };
-// Puts every intact row of the files into `fresh`; of one key's versions the newest.
-absl::StatusOr<Salvaged> Salvage(const std::string& db_path, const std::string& wal_path,
-                                 const Inventory& inventory, Store& fresh);
+// Puts every intact row of the database and its WAL into `fresh`; of one key's versions the newest.
+absl::StatusOr<Salvaged> Salvage(const RawFile& db, const RawFile& wal, const Inventory& inventory,
+                                 Store& fresh);
 
 // A cache file that is only read.
 struct ReadableFile {

@@ -242,6 +242,11 @@ void Connection::LeaveWalOnClose() {
   sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
+void Connection::BearDamage() {
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+}
+
 absl::StatusOr<Transaction> Transaction::Begin(Connection& db) {
   TW_RETURN_IF_ERROR(db.Exec("BEGIN IMMEDIATE"));
   return Transaction(&db);

@@ -93,6 +93,8 @@ class Connection {
   void SetBusyTimeout(std::chrono::milliseconds timeout);
   // Close() then neither checkpoints nor unlinks the WAL by its name.
   void LeaveWalOnClose();
+  // A file whose size is not what its header says can then be locked too. For no other use.
+  void BearDamage();
   // Forgets the handle without closing it: in a forked child it belongs to the parent.
   void Abandon() { (void)db_.release(); }
   explicit operator bool() const { return db_ != nullptr; }

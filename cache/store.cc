@@ -32,16 +32,17 @@ RowAt<TrialRow> ReadRow(const Statement& select, const TrialRow&) { return ReadT
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path, Connection::Mode mode,
                                                    std::chrono::milliseconds busy_timeout) {
+  const FileId id = IdOf(path);
   TW_ASSIGN_OR_RETURN(Connection db, Connection::Open(path, mode, busy_timeout));
   bool writable = mode == Connection::Mode::kReadWrite;
   TW_RETURN_IF_ERROR(writable ? Migrate(db) : CheckSchema(db));
-  return std::unique_ptr<Store>(new Store(std::move(db), writable));
+  return std::unique_ptr<Store>(new Store(std::move(db), writable, path, id));
 }
 
 absl::StatusOr<std::unique_ptr<Store>> Store::OpenMemory() {
   TW_ASSIGN_OR_RETURN(Connection db, Connection::OpenMemory());
   TW_RETURN_IF_ERROR(Migrate(db));
-  return std::unique_ptr<Store>(new Store(std::move(db), true));
+  return std::unique_ptr<Store>(new Store(std::move(db), true, "", {}));
 }
 
 absl::StatusOr<Statement*> Store::Prepared(std::string_view sql) {

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cache/cache.h"
+#include "cache/place.h"
 #include "cache/sqlite.h"
 
 namespace tilewright {
@@ -56,7 +57,8 @@ class Store {
   absl::Status VisitWinners(const std::function<absl::Status(WinnerRow)>& visit);
   absl::Status VisitTrials(const std::function<absl::Status(TrialRow)>& visit);
 
-  // Runs `body` in one write transaction.
+  // Runs `body` in one write transaction. Aborted, to be done again on another store, where the
+  // file is no longer the one at its path: nobody would read what is written there.
   absl::Status Write(const std::function<absl::Status()>& body);
   // To be called inside Write(). Rows must be within bounds.
   absl::StatusOr<Outcome> PutKernel(const KernelRow& row, Conflict conflict);
@@ -82,7 +84,8 @@ class Store {
   void Freeze() { writable_ = false; }  // from now on it is only read
 
  private:
-  Store(Connection db, bool writable) : db_(std::move(db)), writable_(writable) {}
+  Store(Connection db, bool writable, std::string path, FileId id)
+      : db_(std::move(db)), writable_(writable), path_(std::move(path)), id_(id) {}
 
   struct DamagedRow {
     std::string_view table;
@@ -94,6 +97,7 @@ class Store {
   // A statement prepared once; DataLoss where the tables are not ours.
   absl::StatusOr<Statement*> Prepared(std::string_view sql);
   absl::Status Run(std::string_view sql, std::string_view key);
+  absl::Status CheckInPlace() const;
   // Deletes the damaged rows that a read came across, and keeps their names for TakeDamage().
   absl::Status Sweep();
   // InvalidArgument where it is still there.
@@ -123,6 +127,8 @@ class Store {
 
   Connection db_;
   bool writable_;
+  std::string path_;                                            // empty: in memory
+  FileId id_;                                                   // of the file when it was opened
   std::unordered_map<std::string_view, Statement> statements_;  // keys are literals
   std::vector<DamagedRow> damaged_rows_;
   std::vector<std::string> damage_;

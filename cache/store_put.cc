@@ -43,8 +43,18 @@ bool Supersedes(const Row& row, const Row& old, Conflict conflict) {
 
 absl::Status Store::Write(const std::function<absl::Status()>& body) {
   TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db_));
+  // Under the lock, which a repair holds until its last rename.
+  TW_RETURN_IF_ERROR(CheckInPlace());
   TW_RETURN_IF_ERROR(body());
-  return transaction.Commit();
+  TW_RETURN_IF_ERROR(transaction.Commit());
+  // For a repair that could not have the lock: what was committed before the rename it finds.
+  return CheckInPlace();
+}
+
+absl::Status Store::CheckInPlace() const {
+  if (path_.empty() || IdOf(path_) == id_) return absl::OkStatus();
+  return absl::AbortedError(
+      Cat("kernel cache: writing: another file is at ", path_, " than was opened"));
 }
 
 template <class Row>

@@ -61,7 +61,7 @@ void MakeDamagedWithWal(const std::string& path) {
 bool RepairAndDie(const std::string& path, int kill_at) {
   const int exit_status = InChild([&] {
     int step = 0;
-    const auto repaired = Repair(path, [&] {
+    const auto repaired = Repair(path, std::chrono::milliseconds(100), [&] {
       if (++step == kill_at) _exit(kKilled);
     });
     return repaired.ok() ? 0 : 1;

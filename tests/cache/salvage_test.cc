@@ -232,7 +232,7 @@ TEST(Salvage, HostileChainsEnd) {
     WriteFileBytes(path, file);
     int64_t records = 0;
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(ScanRecords(path, "", [&](Record) { ++records; }), 50);
+    EXPECT_EQ(ScanRecords(RawFile(path), nullptr, [&](Record) { ++records; }), 50);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
     EXPECT_LT(records, 50 * 100);
     EXPECT_EQ(records > 0, !chained);
