@@ -184,6 +184,7 @@ absl::Status Layers::WriteThrough(const std::function<absl::Status(Store&)>& wri
 }
 
 absl::Status Layers::Persist() {
+  if (retry_at_.has_value()) retry_at_ = Clock::now();
   Refresh();
   if (options_.path.empty()) return absl::OkStatus();
   flush_at_ = {};
