@@ -65,6 +65,23 @@ TEST_F(BenchCalls, DescribesEveryInput) {
   }
 }
 
+// Guards: what peers were timed before the script was cut short is kept, and that it was is told.
+TEST_F(BenchCalls, CutShort) {
+  std::ofstream(folder_ + "/peer") << "echo op,case,peer,median_us,p10_us,p90_us > \"$2\"\n"
+                                   << "echo CumsumFwdOp,b,torch,53.12,53,54 >> \"$2\"\nexit 3\n";
+  std::vector<BenchRow> rows(2);
+  rows[0].op = rows[1].op = "CumsumFwdOp";
+  rows[0].name = "a";
+  rows[1].name = "b";
+  const absl::Status status =
+      MeasureTorchPeers("/bin/sh", folder_ + "/peer", BenchOptions(), {}, rows);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("cut short"), std::string::npos) << status;
+  EXPECT_EQ(rows[0].peer, "");
+  EXPECT_EQ(rows[1].peer, "torch");
+  EXPECT_EQ(rows[1].peer_us, 53.12);
+}
+
 TEST_F(BenchCalls, GivesPageTablesByValue) {
   for (const Json& call : CallsOf("GroupedQueryAttentionDecodePagedWithKVCacheFwdOp")) {
     const Json& inputs = call.at("inputs");
