@@ -61,6 +61,17 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
   if (memory_ != nullptr && read(*memory_).value_or(false)) return;
   if (file_ != nullptr) {
     auto done = read(*file_);
+    const auto is_suspect = [&] {
+      return file_ != nullptr && !snapshot_ && file_->IsStale() &&
+             (absl::IsDataLoss(done.status()) || !file_->PeekDamage().empty());
+    };
+    for (int i = 1; i < kMostReadings && is_suspect() && ReopenStale(); ++i) done = read(*file_);
+    if (is_suspect()) {
+      Say("stale", Cat("kernel cache ", options_.path,
+                       ": it is being written to, and could not be read whole"));
+      (void)file_->TakeDamage();
+      return;
+    }
     // A snapshot of a file that its owner goes on writing proves nothing.
     if (absl::IsDataLoss(done.status()) && !snapshot_) {
       NoteDamage(*file_, options_.path);
@@ -76,8 +87,13 @@ void Layers::Read(const std::function<absl::StatusOr<bool>(Store&)>& read) {
     auto done = read(*seed.store);
     NoteDamage(*seed.store, seed.path);
     if (absl::IsDataLoss(done.status())) {
-      if (auto salvaged = ReadSalvaged(seed.path, Words(done.status())); salvaged.ok()) {
-        Say(Cat("read ", seed.path), Cat("kernel cache seed ", seed.path, ": ", salvaged->damage));
+      auto salvaged = seed.store->IsStale() ? OpenReadable(seed.path, options_.busy_timeout)
+                                            : ReadSalvaged(seed.path, Words(done.status()));
+      if (salvaged.ok()) {
+        if (!salvaged->damage.empty()) {
+          Say(Cat("read ", seed.path),
+              Cat("kernel cache seed ", seed.path, ": ", salvaged->damage));
+        }
         seed.store = std::move(salvaged->store);
         done = read(*seed.store);
       }

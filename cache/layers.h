@@ -100,6 +100,8 @@ class Layers {
   // Reopens a file that was replaced, and one that could not be opened before.
   void Refresh();
   void Reopen();
+  // True where the file that is only read is to be read anew, since somebody wrote it meanwhile.
+  bool ReopenStale();
   // Runs `write` on the file, and again where that was replaced meanwhile.
   absl::Status OnFileInPlace(const std::function<absl::Status()>& write);
   void CloseFile();

@@ -1,6 +1,7 @@
 // Opening, repairing and reopening the file behind a cache.
 #include <unistd.h>
 
+#include <thread>
 #include <utility>
 
 #include "cache/layers.h"
@@ -52,8 +53,8 @@ void Layers::GoWithoutFile(std::string_view why) {
 void Layers::OpenReadOnly(std::string_view why_not_writable) {
   auto opened = OpenReadable(options_.path, options_.busy_timeout);
   if (!opened.ok()) {
-    std::string_view why = Words(opened.status());
-    GoWithoutFile(why_not_writable.empty() ? why : why_not_writable);
+    const std::string why(Words(opened.status()));
+    GoWithoutFile(why_not_writable.empty() ? why : Cat(why_not_writable, "; ", why));
     return;
   }
   TakeReadable(*std::move(opened));
@@ -263,6 +264,15 @@ void Layers::RepairFile(std::string_view reason) {
   bool replaced = IdOf(options_.path) != file_id_;
   absl::Status status = replaced ? OpenFile(on_damage) : TakeDamaged(on_damage, reason);
   if (!status.ok()) GoWithoutFile(Words(status));
+}
+
+bool Layers::ReopenStale() {
+  std::this_thread::sleep_for(kBetweenReadings);
+  auto opened = OpenReadable(options_.path, options_.busy_timeout);
+  if (!opened.ok()) return false;
+  file_.reset();
+  TakeReadable(*std::move(opened));
+  return true;
 }
 
 void Layers::Refresh() {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "cache/cache_impl.h"
@@ -27,6 +28,11 @@ namespace {
 constexpr size_t kMergeBatch = 64;
 
 constexpr auto kForeignTimeout = std::chrono::seconds(5);
+
+absl::Status BeingWritten(const std::string& path) {
+  return absl::UnavailableError(
+      Cat("kernel cache: ", path, ": it is being written to, and could not be read whole"));
+}
 
 // Another cache file, read only; where it is damaged, what can be salvaged of it. Where nobody had
 // it open, it is left as it was found: without a WAL beside it.
@@ -49,8 +55,15 @@ class ForeignFile {
     }
     TW_ASSIGN_OR_RETURN(file_, OpenReadable(path_, kForeignTimeout));
     if (file_.damage.empty()) {
-      const absl::Status whole = file_.store->CheckIntegrity();
+      absl::Status whole = file_.store->CheckIntegrity();
+      for (int i = 1; i < kMostReadings && absl::IsDataLoss(whole) && file_.store->IsStale(); ++i) {
+        std::this_thread::sleep_for(kBetweenReadings);
+        TW_ASSIGN_OR_RETURN(file_, OpenReadable(path_, kForeignTimeout));
+        if (!file_.damage.empty()) return file_.store.get();
+        whole = file_.store->CheckIntegrity();
+      }
       if (whole.ok()) return file_.store.get();
+      if (file_.store->IsStale()) return BeingWritten(path_);
       if (!absl::IsDataLoss(whole)) return whole;
       const std::string reason(whole.message());
       file_.store.reset();
@@ -197,11 +210,17 @@ CheckReport CacheImpl::Check() {
   Session layers(*this);
   CheckReport report;
   std::string broken;
+  bool is_suspect = false;
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
-    const std::string damage = CheckStore(store, report);
+    CheckReport found = report;
+    const std::string damage = CheckStore(store, found);
+    is_suspect = found.problems.size() > report.problems.size() && store.IsStale();
+    if (is_suspect) return absl::DataLossError("kernel cache: the file changed");
+    report = std::move(found);
     if (&store == layers->file()) broken = damage;
     return false;
   });
+  if (is_suspect) report.problems.emplace_back(BeingWritten(options_.path).message());
   if (broken.empty() || !layers->FileIsWritable()) return report;
   const size_t lost_before = layers->lost().size();
   layers->RepairFile(broken);
@@ -242,15 +261,18 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
                         Store::Open(partial, Connection::Mode::kReadWrite, options_.busy_timeout));
     TW_RETURN_IF_ERROR(out->Write([&] {
       absl::Status copied;
+      bool is_suspect = false;
       layers->Read([&](Store& store) -> absl::StatusOr<bool> {
         absl::Status status = CopyRows(store, *out, Conflict::kKeep);
         if (status.ok()) status = CheckAllWasSeen(*layers.operator->(), store);
+        is_suspect = (absl::IsDataLoss(status) || !store.PeekDamage().empty()) && store.IsStale();
+        if (is_suspect) return absl::DataLossError("kernel cache: the file changed");
         for (const std::string& row : store.PeekDamage()) report.dropped.push_back(row);
         if (absl::IsDataLoss(status)) report.dropped.push_back(Cat("file: ", status.message()));
         if (!status.ok() && !absl::IsDataLoss(status)) copied = status;
         return status.ok() ? absl::StatusOr<bool>(false) : status;
       });
-      return copied;
+      return is_suspect ? BeingWritten(options_.path) : copied;
     }));
     TW_ASSIGN_OR_RETURN(const RowCounts counts, CountRows(*out));
     report.kernels = counts.kernels;

@@ -231,6 +231,12 @@ absl::StatusOr<std::optional<int64_t>> ReadApplicationId(const std::string& path
   return static_cast<int64_t>(static_cast<int32_t>(BigEndian(header, kApplicationIdAt, 4)));
 }
 
+bool SaysWal(const std::string& path) {
+  constexpr size_t kReadVersionAt = 19;
+  const std::string header = RawFile(path).Read(0, kFileHeaderBytes);
+  return header.size() > kReadVersionAt && header[kReadVersionAt] == 2;
+}
+
 int64_t ScanRecords(const RawFile& db, const RawFile* wal,
                     const std::function<void(Record)>& sink) {
   Pages pages(db, wal);

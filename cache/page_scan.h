@@ -44,6 +44,9 @@ int64_t ScanRecords(const RawFile& db, const RawFile* wal, const std::function<v
 // FailedPrecondition where it cannot be read.
 absl::StatusOr<std::optional<int64_t>> ReadApplicationId(const std::string& path);
 
+// True where the header says that the file is used with a WAL.
+bool SaysWal(const std::string& path);
+
 // One record of SQLite's record format; false where it is malformed. Exposed for fuzzing.
 bool ParseRecord(std::string_view payload, std::vector<RecordValue>& values);
 

@@ -166,6 +166,30 @@ int64_t FileBytes(const std::string& path) {
   return stat(path.c_str(), &info) == 0 ? info.st_size : 0;
 }
 
+FileState StateOf(const std::string& path) {
+  FileState state;
+  const auto nanoseconds = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+  };
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  state.taken_ns = nanoseconds(now);
+  state.wal_bytes = FileBytes(path + "-wal");
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return state;
+  state.id = {info.st_dev, info.st_ino};
+  state.bytes = info.st_size;
+  state.written_ns = nanoseconds(info.st_mtim);
+  return state;
+}
+
+bool MayBeWrittenSince(const std::string& path, const FileState& state) {
+  constexpr int64_t kTicks = 100000000;
+  const FileState now = StateOf(path);
+  return now.id != state.id || now.bytes != state.bytes || now.wal_bytes != state.wal_bytes ||
+         now.written_ns != state.written_ns || state.taken_ns < state.written_ns + kTicks;
+}
+
 absl::StatusOr<ByteLock> ByteLock::Open(const std::string& path) {
   ByteLock lock;
   lock.fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode);

@@ -43,6 +43,19 @@ struct FileId {
 FileId IdOf(const std::string& path);
 int64_t FileBytes(const std::string& path);  // 0 where there is none
 
+// What tells that somebody writes a database that is read without locks.
+struct FileState {
+  FileId id;
+  int64_t bytes = 0;
+  int64_t wal_bytes = 0;
+  int64_t written_ns = 0;  // Unix time of the last write
+  int64_t taken_ns = 0;    // when this was looked at
+};
+FileState StateOf(const std::string& path);
+// False where the file is as it was when `state` was taken. Writes that are closer to each other
+// than the clock of the filesystem ticks count as one, so one that was shortly before is doubted.
+bool MayBeWrittenSince(const std::string& path, const FileState& state);
+
 // A lock on one byte of a file, exclusive between processes and between threads (an open file
 // description lock; where the system has none, the open lock is one of flock, and the others fail):
 // the kernel releases it when the owner dies. Movable; not thread-safe.

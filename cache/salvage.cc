@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "cache/page_scan.h"
@@ -158,14 +159,21 @@ bool HasLeftWal(const std::string& path) {
          access((path + "-shm").c_str(), R_OK) != 0;
 }
 
-// Where the file or the folder may not be written, nothing is left beside the file.
+// Where the file or the folder may not be written, nothing is left beside the file: a WAL would be,
+// so that without one the file is read without locks.
 absl::StatusOr<std::unique_ptr<Store>> OpenForReading(const std::string& path,
                                                       std::chrono::milliseconds busy_timeout) {
   using Mode = Connection::Mode;
   const bool is_open = IdOf(path + "-wal") != FileId{} && IdOf(path + "-shm") != FileId{};
-  if (is_open || IsWritable(path)) {
+  const bool has_journal = FileBytes(path + "-journal") > 0;
+  if (is_open || has_journal || IsWritable(path) || !SaysWal(path)) {
     auto store = Store::Open(path, Mode::kReadOnly, busy_timeout);
     if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
+    if (has_journal) {
+      return ResourceExhausted("kernel cache: ", path,
+                               ": a process died in the middle of a transaction, which is undone "
+                               "when the cache is opened by one who may write it");
+    }
   }
   return Store::Open(path, Mode::kImmutable, busy_timeout);
 }
@@ -246,7 +254,14 @@ absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
     TW_ASSIGN_OR_RETURN(ReadableFile file, ReadIntoMemory(path));
     if (file.salvaged.kept > 0) return file;
   }
+  FileState before = StateOf(path);
   auto store = OpenForReading(path, busy_timeout);
+  for (int i = 1; i < kMostReadings && absl::IsDataLoss(store.status()); ++i) {
+    if (!MayBeWrittenSince(path, before)) break;
+    std::this_thread::sleep_for(kBetweenReadings);
+    before = StateOf(path);
+    store = OpenForReading(path, busy_timeout);
+  }
   if (absl::IsDataLoss(store.status())) {
     return ReadSalvaged(path, std::string(store.status().message()));
   }

@@ -45,8 +45,14 @@ struct ReadableFile {
 // what is wrong with it. DataLoss where there are none.
 absl::StatusOr<ReadableFile> ReadSalvaged(const std::string& path, std::string_view reason);
 // The file, or such a copy where its structure is damaged or its tables are not ours.
+// ResourceExhausted also where a process died in the middle of a transaction that only who may
+// write the file can undo.
 absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
                                           std::chrono::milliseconds busy_timeout);
+
+// For trying again what was read of a file that somebody writes.
+inline constexpr int kMostReadings = 5;
+inline constexpr auto kBetweenReadings = std::chrono::milliseconds(50);
 
 // True where some row of the file is intact.
 bool HoldsRows(const std::string& path);

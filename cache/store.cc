@@ -32,17 +32,17 @@ RowAt<TrialRow> ReadRow(const Statement& select, const TrialRow&) { return ReadT
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path, Connection::Mode mode,
                                                    std::chrono::milliseconds busy_timeout) {
-  const FileId id = IdOf(path);
+  const FileState state = StateOf(path);
   TW_ASSIGN_OR_RETURN(Connection db, Connection::Open(path, mode, busy_timeout));
-  bool writable = mode == Connection::Mode::kReadWrite;
+  const bool writable = mode == Connection::Mode::kReadWrite;
   TW_RETURN_IF_ERROR(writable ? Migrate(db) : CheckSchema(db));
-  return std::unique_ptr<Store>(new Store(std::move(db), writable, path, id));
+  return std::unique_ptr<Store>(new Store(std::move(db), mode, path, state));
 }
 
 absl::StatusOr<std::unique_ptr<Store>> Store::OpenMemory() {
   TW_ASSIGN_OR_RETURN(Connection db, Connection::OpenMemory());
   TW_RETURN_IF_ERROR(Migrate(db));
-  return std::unique_ptr<Store>(new Store(std::move(db), true, "", {}));
+  return std::unique_ptr<Store>(new Store(std::move(db), Connection::Mode::kReadWrite, "", {}));
 }
 
 absl::StatusOr<Statement*> Store::Prepared(std::string_view sql) {
@@ -211,6 +211,11 @@ absl::StatusOr<int64_t> Store::Count(std::string_view select) {
   ResetGuard reset(*statement);
   TW_ASSIGN_OR_RETURN(const bool found, statement->Step());
   return found ? statement->Int(0) : 0;
+}
+
+bool Store::IsStale() const {
+  if (path_.empty() || writable_) return false;
+  return immutable_ ? MayBeWrittenSince(path_, state_) : IdOf(path_) != state_.id;
 }
 
 absl::Status Store::CheckIntegrity() {

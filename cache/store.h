@@ -81,11 +81,19 @@ class Store {
   const std::vector<std::string>& PeekDamage() const { return damage_; }
   Connection& db() { return db_; }
   bool writable() const { return writable_; }
+  // True where the file that is only read was replaced or, read without locks, may have been
+  // written since it was opened: what is wrong with it proves nothing, and it is to be opened
+  // again.
+  bool IsStale() const;
   void Freeze() { writable_ = false; }  // from now on it is only read
 
  private:
-  Store(Connection db, bool writable, std::string path, FileId id)
-      : db_(std::move(db)), writable_(writable), path_(std::move(path)), id_(id) {}
+  Store(Connection db, Connection::Mode mode, std::string path, const FileState& state)
+      : db_(std::move(db)),
+        writable_(mode == Connection::Mode::kReadWrite),
+        immutable_(mode == Connection::Mode::kImmutable),
+        path_(std::move(path)),
+        state_(state) {}
 
   struct DamagedRow {
     std::string_view table;
@@ -127,8 +135,9 @@ class Store {
 
   Connection db_;
   bool writable_;
+  bool immutable_;
   std::string path_;                                            // empty: in memory
-  FileId id_;                                                   // of the file when it was opened
+  FileState state_;                                             // of the file when it was opened
   std::unordered_map<std::string_view, Statement> statements_;  // keys are literals
   std::vector<DamagedRow> damaged_rows_;
   std::vector<std::string> damage_;

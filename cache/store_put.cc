@@ -52,7 +52,7 @@ absl::Status Store::Write(const std::function<absl::Status()>& body) {
 }
 
 absl::Status Store::CheckInPlace() const {
-  if (path_.empty() || IdOf(path_) == id_) return absl::OkStatus();
+  if (path_.empty() || IdOf(path_) == state_.id) return absl::OkStatus();
   return absl::AbortedError(
       Cat("kernel cache: writing: another file is at ", path_, " than was opened"));
 }

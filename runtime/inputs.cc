@@ -15,6 +15,7 @@
 #include "manifest/op_spec.h"
 #include "manifest/reference.h"
 #include "manifest/status.h"
+#include "manifest/threads.h"
 
 namespace tilewright {
 namespace {
@@ -108,12 +109,12 @@ void StoreElement(DType dtype, void* data, int64_t i, const InputOptions& option
 // Runs body(begin, end) over [0, count) split between threads.
 template <class Body>
 void Split(int64_t count, int threads, const Body& body) {
-  std::vector<std::thread> workers;
-  for (int t = 1; t < threads; ++t) {
-    workers.emplace_back([&, t] { body(count * t / threads, count * (t + 1) / threads); });
-  }
-  body(0, count / threads);
-  for (std::thread& worker : workers) worker.join();
+  std::atomic<int> next = 0;
+  RunOnThreads(threads, [&] {
+    for (int t = next++; t < threads; t = next++) {
+      body(count * t / threads, count * (t + 1) / threads);
+    }
+  });
 }
 
 int ThreadsFor(size_t bytes, int requested) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "manifest/status.h"
+#include "manifest/threads.h"
 #include "runtime/keys.h"
 
 namespace tilewright {
@@ -42,7 +43,11 @@ void TuneService::TuneLater(const OpEntry& op, const CallDesc& call, const Visib
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_ || !unusable_.ok() || !seen_.insert(problem.digest).second) return;
   queue_.push_back({&op, call, &device});
-  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+  if (!thread_.joinable() && !StartThread(thread_, [this] { Run(); })) {
+    queue_.clear();
+    seen_.erase(problem.digest);  // the next call asks again
+    return;
+  }
   wake_.notify_all();
 }
 

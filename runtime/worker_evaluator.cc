@@ -12,6 +12,7 @@
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
+#include "manifest/threads.h"
 #include "runtime/launch_rules.h"
 #include "runtime/worker/support_kernels.h"
 
@@ -143,10 +144,7 @@ std::vector<WorkerEvaluator::Built> WorkerEvaluator::BuildAll(std::span<const Co
   };
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const size_t jobs = options_.jobs > 0 ? static_cast<size_t>(options_.jobs) : cores;
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min(jobs, configs.size()); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  RunOnThreads(static_cast<int64_t>(std::min(jobs, configs.size())), work);
   return built;
 }
 

@@ -13,6 +13,7 @@
 
 #include "manifest/status.h"
 #include "manifest/text.h"
+#include "manifest/threads.h"
 #include "runtime/kernel_store.h"
 #include "tools/cli.h"
 #include "tools/escaped_output.h"
@@ -51,9 +52,7 @@ class Builder {
       : kernels_(kernels), arch_(arch), store_(store), quiet_(quiet) {}
 
   WarmTotals Run(int jobs) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
-    for (std::thread& thread : threads) thread.join();
+    RunOnThreads(jobs, [this] { Work(); });
     if (!quiet_ && IsTerminal() && landed_ > 0) std::cout << "\n";
     return std::move(totals_);
   }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include "manifest/threads.h"
+
 namespace tilewright {
 namespace {
 
@@ -93,10 +95,7 @@ void ForEach(int64_t count, int64_t work, const std::function<void(int64_t)>& bo
   const auto run = [&] {
     for (int64_t i = next++; i < count; i = next++) body(i);
   };
-  std::vector<std::thread> workers;
-  for (int64_t t = 1; t < threads; ++t) workers.emplace_back(run);
-  run();
-  for (std::thread& worker : workers) worker.join();
+  RunOnThreads(threads, run);
 }
 
 RefScalar Normalized(double value, const RowStatistics& row, double eps, double scale,

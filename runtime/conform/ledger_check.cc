@@ -4,10 +4,10 @@
 #include <atomic>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "manifest/status.h"
+#include "manifest/threads.h"
 #include "runtime/conform/call_identity.h"
 #include "runtime/conform/cases.h"
 #include "runtime/cubin.h"
@@ -188,10 +188,7 @@ class LedgerChecker {
         work[i]->digest = CompileOne(*work[i]->kernel);
       }
     };
-    std::vector<std::thread> threads;
-    for (int i = 1; i < options_.jobs; ++i) threads.emplace_back(drain);
-    drain();
-    for (std::thread& thread : threads) thread.join();
+    RunOnThreads(options_.jobs, drain);
     report_.recompiled = static_cast<int64_t>(work.size());
   }
 

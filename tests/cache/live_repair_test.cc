@@ -1,10 +1,8 @@
 // Repairs of a file that other processes go on writing.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <thread>
 
 #include "cache/cache.h"
@@ -12,6 +10,7 @@
 #include "cache/store.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
+#include "tests/cache/child_process.h"
 
 namespace tilewright {
 namespace {
@@ -23,55 +22,6 @@ using ::testing::HasSubstr;
 constexpr int64_t kNfs = 0x6969;
 constexpr int kFirstNew = 1000;  // winners from here on are written while a repair runs
 constexpr milliseconds kPatience(20000);
-
-// A process of its own; killed with the test.
-class Child {
- public:
-  // `body` reads from its first descriptor and tells by the second.
-  explicit Child(const std::function<int(int, int)>& body) {
-    int down[2];
-    int up[2];
-    EXPECT_EQ(pipe(down), 0);
-    EXPECT_EQ(pipe(up), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      close(down[1]);
-      close(up[0]);
-      _exit(body(down[0], up[1]));
-    }
-    close(down[0]);
-    close(up[1]);
-    to_ = down[1];
-    from_ = up[0];
-  }
-  ~Child() {
-    if (to_ >= 0) close(to_);
-    close(from_);
-    if (pid_ > 0) kill(pid_, SIGKILL);
-    if (pid_ > 0) waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  void Put(char c) const { EXPECT_EQ(write(to_, &c, 1), 1); }
-  char Get() const {
-    char c = 0;
-    EXPECT_EQ(read(from_, &c, 1), 1);
-    return c;
-  }
-  // Its exit status once it has seen the end of what it reads.
-  int Finish() {
-    close(std::exchange(to_, -1));
-    int status = -1;
-    waitpid(std::exchange(pid_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
-  }
-
- private:
-  pid_t pid_ = -1;
-  int to_ = -1;
-  int from_ = -1;
-};
 
 CacheOptions OptionsOf(const std::string& path, bool network) {
   CacheOptions options;
