@@ -227,11 +227,12 @@ struct WgmmaMainloop {
     WgmmaCommit();
   }
 
-  // Drains k_tiles stages into acc; a stage is handed back once the product of the next one has
-  // been issued.
-  __device__ static __forceinline__ void Run(float (&acc)[Tile::kBlocks][Tile::kCols / 2],
-                                             const Smem& smem, Pipe& pipe, int k_tiles,
-                                             int row_offset) {
+  // Multiplies k_tiles stages, at least one, into acc; a stage is handed back once the product of
+  // the next one has been issued. Returns the last one, whose product is left in flight: Finish()
+  // it.
+  __device__ static __forceinline__ int Run(float (&acc)[Tile::kBlocks][Tile::kCols / 2],
+                                            const Smem& smem, Pipe& pipe, int k_tiles,
+                                            int row_offset) {
     int previous = 0;
     for (int k = 0; k < k_tiles; ++k, pipe.Advance()) {
       BarrierWait(smem.Full(pipe.stage), pipe.parity);
@@ -240,9 +241,13 @@ struct WgmmaMainloop {
       if (k >= Config::kInFlight) Release(smem, Config::kInFlight == 0 ? pipe.stage : previous);
       previous = pipe.stage;
     }
+    return previous;
+  }
+
+  __device__ static __forceinline__ void Finish(const Smem& smem, int last) {
     if constexpr (Config::kInFlight != 0) {
       WgmmaWait<0>();
-      if (k_tiles > 0) Release(smem, previous);
+      Release(smem, last);
     }
   }
 
@@ -293,9 +298,11 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
     const int col = item.col;
     float acc[Tile::kBlocks][Tile::kCols / 2];
     if (Config::kPingPong) PingPongTurn::Await(group);
-    WgmmaMainloop<Config>::Run(acc, smem, pipe, item.k_end - item.k_begin,
-                               row_in_tile * kSwizzleRowBytes);
+    const int last = WgmmaMainloop<Config>::Run(acc, smem, pipe, item.k_end - item.k_begin,
+                                                row_in_tile * kSwizzleRowBytes);
+    // All of this tile's stages have been awaited: the other group's products may queue behind.
     if (Config::kPingPong && index + work.step < work.items) PingPongTurn::Pass(group);
+    WgmmaMainloop<Config>::Finish(smem, last);
     if constexpr (Config::kSplitK) {
       if (threadIdx.x % 128 == 0) ClusterReduction<Tile>::Expect(smem.Filled(group));
       ClusterSyncRelaxed();  // every CTA is done with its stage buffers
