@@ -89,13 +89,16 @@ struct TmaEpilogue {
     constexpr int kPerRound = kWhole ? kChunks : 1;
     const int thread = threadIdx.x % 128;
     const auto results = Results<Tile, Params>::Of(acc, params, row, col);
-#pragma unroll
+    // Of the two chunks of one block's float32 rows, two warps each have all of one.
+    constexpr bool kAlike = kSwap && sizeof(Output) == 4 && Tile::kBlocks == 1;
+    constexpr int kUnrolled = kAlike ? 1 : kChunks;
+#pragma unroll kUnrolled
     for (int first = 0; first < kChunks; first += kPerRound) {
       unsigned char* buffer = staging + turn * Tile::kChunkBytes;
       if (!kWhole && ++turn == Tile::kStagingChunks) turn = 0;
       if (thread == 0) TmaStoreWaitRead<kWhole ? 0 : Tile::kStagingChunks - 1>();
       NamedBarrierSync(barrier, 128);  // the buffer is free
-#pragma unroll
+#pragma unroll kUnrolled
       for (int i = 0; i < kPerRound; ++i) {
         StageChunk(results, ChunkStart(first + i), SharedAddress(buffer) + i * Tile::kChunkBytes,
                    thread / 32, thread % 32);
@@ -271,7 +274,8 @@ struct TmaEpilogue {
     for (int j = 0; j < Tile::kCols / 2; ++j) {
       const uint32_t line = j / 4 * 8 + lane % 4 * 2 + j % 2;
       const uint32_t at = x + j % 4 / 2 * 8;
-      StoreShared4(buffer + SwizzledOffset(line, at / 4) + at % 4 * 4, results.At(start / 64, j));
+      StoreShared4(buffer + SwizzledOffset(line, at / 4) + at % 4 * 4,
+                   results.At(Tile::kBlocks == 1 ? 0 : start / 64, j));
     }
   }
 
