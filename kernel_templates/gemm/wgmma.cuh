@@ -60,6 +60,9 @@ struct WgmmaSmem {
   static constexpr int kStagingBytes =
       Config::kSplitK ? 0 : Config::kMathGroups * WgmmaTile<Config>::kStagingBytes;
   static constexpr int kBarrierOffset = kStagingOffset + kStagingBytes;
+  static constexpr int kBarriers =
+      2 * Config::kStages + (Config::kSplitK ? Config::kMathGroups : 0);
+  static constexpr int kSlotsOffset = (kBarrierOffset + kBarriers * 8 + 127) / 128 * 128;
 
   unsigned char* base;
   __device__ __forceinline__ unsigned char* Rows(int stage) const {
@@ -71,9 +74,10 @@ struct WgmmaSmem {
   __device__ __forceinline__ unsigned char* Staging(int group) const {
     return base + kStagingOffset + group * WgmmaTile<Config>::kStagingBytes;
   }
-  // Split-K partial sums reuse the stage buffers.
+  // Split-K partial sums have memory of their own, or reuse the stage buffers.
   __device__ __forceinline__ unsigned char* Partials(int group) const {
-    return base + group * ClusterReduction<WgmmaTile<Config>>::SlotBytes(ClusterSize());
+    return base + (Config::kOwnSlots ? kSlotsOffset : 0) +
+           group * ClusterReduction<WgmmaTile<Config>>::SlotBytes(ClusterSize());
   }
   __device__ __forceinline__ Barrier* Full(int stage) const {
     return reinterpret_cast<Barrier*>(base + kBarrierOffset) + stage;
@@ -304,8 +308,12 @@ __device__ __forceinline__ void WgmmaMathGroup(const WgmmaSmem<Config>& smem,
     if (Config::kPingPong && index + work.step < work.items) PingPongTurn::Pass(group);
     WgmmaMainloop<Config>::Finish(smem, last);
     if constexpr (Config::kSplitK) {
-      if (threadIdx.x % 128 == 0) ClusterReduction<Tile>::Expect(smem.Filled(group));
-      ClusterSyncRelaxed();  // every CTA is done with its stage buffers
+      if constexpr (Config::kOwnSlots) {
+        ClusterWait();  // every CTA has initialised its barriers, long ago
+      } else {
+        if (threadIdx.x % 128 == 0) ClusterReduction<Tile>::Expect(smem.Filled(group));
+        ClusterSyncRelaxed();  // every CTA is done with its stage buffers
+      }
       ClusterReduction<Tile>::Push(acc, smem.Partials(group), smem.Filled(group));
       BarrierWait(smem.Filled(group), 0);
       ClusterReduction<Tile>::Reduce(smem.Partials(group), params, row, col, item.tile.batch);
@@ -335,6 +343,7 @@ __global__ __launch_bounds__(
   static_assert(!Config::kPingPong ||
                 (Config::kMathGroups == 2 && !Config::kSplitK && !Config::kTailSplit));
   static_assert(!Config::kTailSplit || (!Config::kSplitK && Config::kMulticast == 1));
+  static_assert(!Config::kOwnSlots || Config::kSplitK);
   using Smem = WgmmaSmem<Config>;
   extern __shared__ __align__(1024) unsigned char smem_bytes[];
   const Smem smem{smem_bytes};
@@ -349,12 +358,16 @@ __global__ __launch_bounds__(
     }
     for (int group = 0; Config::kSplitK && group < Config::kMathGroups; ++group) {
       BarrierInit(smem.Filled(group), 1);
+      if constexpr (Config::kOwnSlots) {
+        ClusterReduction<WgmmaTile<Config>>::Expect(smem.Filled(group));
+      }
     }
     BarrierInitFence();
   } else if (threadIdx.x == Config::kMathGroups * 128) {
     TmaPrefetchMap(&params.rows_map);
     TmaPrefetchMap(&params.cols_map);
   }
+  if constexpr (Config::kOwnSlots) ClusterArriveRelaxed();  // awaited where sums are pushed
   if constexpr (Config::kMulticast > 1) {
     ClusterSyncRelaxed();
   } else {
@@ -367,7 +380,12 @@ __global__ __launch_bounds__(
     if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
     if (threadIdx.x == Config::kMathGroups * 128) WgmmaProducer<Config>::Run(smem, params, work);
     __syncwarp();
-    if constexpr (Config::kSplitK) ClusterSyncRelaxed();  // the math groups' barrier
+    // The math groups' barrier.
+    if constexpr (Config::kOwnSlots) {
+      ClusterWait();
+    } else if constexpr (Config::kSplitK) {
+      ClusterSyncRelaxed();
+    }
   } else {
     if constexpr (Config::kMathRegisters != 0) RegistersIncrease<Config::kMathRegisters>();
     WgmmaMathGroup<Config>(smem, params, work, warp_group);

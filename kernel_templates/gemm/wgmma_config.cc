@@ -70,11 +70,22 @@ int64_t WgmmaConfig::StageBytes() const {
   return tile_rows * kRowBytes + RoundUp(cols * kRowBytes, 1024);
 }
 
+int64_t WgmmaConfig::SlotBytes() const {
+  const int64_t shares = group_rows() / 64 * (tile_cols / 8);
+  return math_groups * ((shares + split - 1) / split * split) * 64 * 8 * 4;
+}
+
+bool WgmmaConfig::own_slots() const {
+  const int64_t barriers = 8 * (2 * stages + math_groups);
+  return split > 1 && RoundUp(stages * StageBytes() + barriers, 128) + SlotBytes() <= kSmemLimit;
+}
+
 int64_t WgmmaConfig::SmemBytes() const {
   const int64_t chunk_bytes = (swap ? tile_cols : group_rows()) * kRowBytes;
   const int64_t staged = split > 1 ? 0 : math_groups * staging_chunks() * chunk_bytes;
   const int64_t barriers = 2 * stages + (split > 1 ? math_groups : 0);
-  return stages * StageBytes() + staged + 8 * barriers;
+  const int64_t bytes = stages * StageBytes() + staged + 8 * barriers;
+  return own_slots() ? RoundUp(bytes, 128) + SlotBytes() : bytes;
 }
 
 absl::Status WgmmaConfig::Check(const DeviceProfile& device) const {
@@ -106,10 +117,7 @@ absl::Status WgmmaConfig::Check(const DeviceProfile& device) const {
   if ((math_groups == 1 || ping_pong) && in_flight == 0) {
     return FailedPrecondition("a group that multiplies alone keeps a product in flight");
   }
-  // Slots of 64 x 8 float32 values in the stage buffers, as many for each CTA of the cluster.
-  const int64_t shares = group_rows() / 64 * (tile_cols / 8);
-  const int64_t slots = math_groups * ((shares + split - 1) / split * split) * 64 * 8 * 4;
-  if (split > 1 && stages * StageBytes() < slots) {
+  if (split > 1 && !own_slots() && stages * StageBytes() < SlotBytes()) {
     return FailedPrecondition("the partial sums of a split do not fit into the stages");
   }
   const int64_t limit = device.smem_per_block_bytes > 0 ? device.smem_per_block_bytes : kSmemLimit;

@@ -61,6 +61,10 @@ struct WgmmaConfig {
   // What a stage's loads bring, of boxes of so many rows; of an MN-major operand whole blocks
   // of 64.
   int64_t LoadedBytes(int64_t box_rows, int64_t box_cols) const;
+  // Of a split's partial sums: slots of 64 x 8 float32 values, as many for each CTA of the cluster.
+  int64_t SlotBytes() const;
+  // Whether these fit in beside the stages, so that no CTA waits until another's are free.
+  bool own_slots() const;
   // As the kernel lays it out.
   int64_t StageBytes() const;
   int64_t SmemBytes() const;

@@ -178,6 +178,7 @@ class WgmmaVariant : public Variant {
                      {"bool kPingPong", flag(c.ping_pong)},
                      {"bool kSwap", flag(c.swap)},
                      {"bool kSplitK", flag(c.split > 1)},
+                     {"bool kOwnSlots", flag(c.own_slots())},
                      {"int kMulticast", number(c.multicast)},
                      {"int kStagingChunks", number(c.split > 1 ? 1 : c.staging_chunks())},
                      {"bool kMnMajorRows", flag(c.mn_major_rows)},
