@@ -118,12 +118,14 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   const bool is_tall = PrefersTall(problem, sms);
   const bool odd = OddPitch(problem);
   const bool share = odd || (many && !is_tall);
+  // Two buffers an epilogue fit in beside four stages: a chunk is staged while the one before it is
+  // being stored.
   const WgmmaConfig wide{.tile_rows = 128,
                          .tile_cols = 256,
-                         .stages = share ? 3 : 4,
+                         .stages = 4,
                          .in_flight = 0,
                          .multicast = share ? 2 : 1,
-                         .staging = share ? kWhole : 1,
+                         .staging = 2,
                          .group = share ? 16 : 8};
   // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
   const WgmmaConfig slim{
@@ -131,7 +133,8 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   const WgmmaConfig third{
       .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
   const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 6, .in_flight = 0};
-  const WgmmaConfig broad{.tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0};
+  const WgmmaConfig broad{
+      .tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0, .staging = 2};
   // Not all large tiles for every n: a problem's buckets would take too many kernels. Odd rows
   // leave only those that share loads, and small ones.
   WgmmaConfig shared = large;
@@ -229,7 +232,7 @@ TuningSpace WgmmaSpace(GemmProblem problem, const DeviceProfile& device) {
            {"split", few ? Values{1, 2, 3, 4, 5, 6} : Values{1}},
            {"in_flight", {0, 1}},
            {"multicast", {1, 2}},
-           {"staging", {1, WgmmaConfig::kWholeTile}},
+           {"staging", {1, 2, WgmmaConfig::kWholeTile}},
            {"group", {4, 8, 16, 32}},
            {"stream", {0}},
            {"tail", {0, 1}}}};

@@ -105,6 +105,9 @@ absl::Status WgmmaConfig::Check(const DeviceProfile& device) const {
   if (staging < 1 || (staging == kWholeTile && chunks() == 1)) {
     return FailedPrecondition("staging = ", staging, " of ", chunks(), " chunks");
   }
+  if (staging == 2 && (chunks() <= 2 || ping_pong || tile_cols < 224)) {
+    return FailedPrecondition("two epilogue buffers are for tiles of 224 columns and more");
+  }
   if (multicast != 1 &&
       (multicast != 2 || split > 1 || tile_cols % (mn_major_cols ? 128 : 16) != 0)) {
     return FailedPrecondition("multicast = ", multicast, " needs even halves and no split");

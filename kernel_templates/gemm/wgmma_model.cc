@@ -16,6 +16,7 @@ double Efficiency(const WgmmaConfig& c) {
                       : c.tile_cols == 224 ? 0.915
                       : c.tile_cols >= 160 ? 0.93
                       : c.tile_cols >= 128 ? 0.91
+                      : c.tile_cols >= 112 ? 0.88
                                            : 0.72;
   const bool alone = c.math_groups == 1 || c.ping_pong;
   if (c.math_groups == 1 && c.tile_rows > 64) return 0.95 * (c.in_flight > 0 ? tile : 0.8 * tile);
