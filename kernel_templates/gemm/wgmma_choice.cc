@@ -57,7 +57,9 @@ std::optional<WgmmaConfig> OneWaveOfPairs(const GemmProblem& problem, int64_t sm
     if (ctas > sms || 5 * ctas < 4 * sms) continue;
     const WgmmaConfig pairs{.tile_rows = m / 2,
                             .tile_cols = cols,
-                            .stages = cols == 160 ? 4 : 6,
+                            .stages = cols == 160   ? 4
+                                      : cols == 112 ? 7
+                                                    : 6,
                             .math_groups = m / 128,
                             .in_flight = 0,
                             .multicast = 2,
@@ -78,7 +80,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
     const bool waves = m > 32 && problem.batches == 1 && CeilDiv(problem.n, 64) > 2 * sms;
     if (waves) {
       WgmmaConfig config = Swapped(problem, 64, m == 96 ? 96 : DefaultTokens(m));
-      config.multicast = 2;
+      if (m > 64 && problem.k > 2048) config.multicast = 2;
       if (!config.mn_major_cols || config.tile_cols == 128) return {config.ToConfig()};
     }
     for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
@@ -132,7 +134,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
       .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
   const WgmmaConfig third{
       .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
-  const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 6, .in_flight = 0};
+  const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 7, .in_flight = 0};
   const WgmmaConfig broad{
       .tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0, .staging = 2};
   // Not all large tiles for every n: a problem's buckets would take too many kernels. Odd rows
@@ -145,14 +147,18 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
     offered.insert(offered.end(), more);
   };
   if (odd) {
-    offer({shared});
+    WgmmaConfig turned = shared;
+    turned.tile_cols = 176;
+    turned.swap = true;
+    turned.group = 16;
+    offer({shared, turned});
   } else if (is_tall) {
     offer({broad, high, tall, large});
   } else {
     offer({even, broad, high, pair, large});
   }
   if (m == 192 || m == 384) offer({third});
-  if (m <= 512) offer({close});
+  if (m <= 512 || m == 1024) offer({close});
   for (const WgmmaConfig& config : offered) candidates.push_back(config.ToConfig());
   if (problem.n < 128 && problem.n % 64 != 0) {
     WgmmaConfig thin = tiny;

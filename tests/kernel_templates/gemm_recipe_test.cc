@@ -428,5 +428,20 @@ TEST_F(GemmRecipeTest, SmallMSwapsOperands) {
   EXPECT_EQ(params.k_tiles, 112);
 }
 
+// A split's sums have room of their own where it is to be had.
+TEST(WgmmaConfigTest, SumsLieBesideTheStagesWhereTheyFit) {
+  WgmmaConfig c{.tile_rows = 64, .tile_cols = 32, .stages = 10, .math_groups = 1, .swap = true};
+  EXPECT_FALSE(c.own_slots());
+  const int64_t whole = c.stages * c.StageBytes() + 8 * 21 + 127;
+  c.split = 2;
+  EXPECT_TRUE(c.own_slots());
+  EXPECT_EQ(c.SlotBytes(), 64 * 32 * 4);
+  EXPECT_EQ(c.SmemBytes(), whole / 128 * 128 + c.SlotBytes());
+  c.tile_cols = 128, c.stages = 8, c.split = 3;  // 18 slots for 16 shares
+  EXPECT_EQ(c.SlotBytes(), 18 * 64 * 8 * 4);
+  EXPECT_FALSE(c.own_slots());
+  EXPECT_LE(c.SmemBytes(), 232448);
+}
+
 }  // namespace
 }  // namespace tilewright
