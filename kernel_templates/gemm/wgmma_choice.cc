@@ -76,11 +76,12 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   const int64_t m = BucketM(problem.m);
   if (m <= 128) {
     // One tile spans the tokens. If these are many, twice the weights beside them are loaded into
-    // fewer SMs, or where there are waves of tiles, two of these share them.
+    // fewer SMs; where there are waves of tiles, if K is long.
     const bool waves = m > 32 && problem.batches == 1 && CeilDiv(problem.n, 64) > 2 * sms;
     if (waves) {
-      WgmmaConfig config = Swapped(problem, 64, m == 96 ? 96 : DefaultTokens(m));
-      if (m > 64 && problem.k > 2048) config.multicast = 2;
+      WgmmaConfig config =
+          Swapped(problem, problem.k > 2048 ? 128 : 64, m == 96 ? 96 : DefaultTokens(m));
+      if (config.tile_rows == 128 && config.tile_cols > 64) config.stages = 6;
       if (!config.mn_major_cols || config.tile_cols == 128) return {config.ToConfig()};
     }
     for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
@@ -121,13 +122,14 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
   const bool odd = OddPitch(problem);
   const bool share = odd || (many && !is_tall);
   // Two buffers an epilogue fit in beside four stages: a chunk is staged while the one before it is
-  // being stored.
+  // being stored. Of batches that share loads, the whole tile beside three stages was faster.
+  const bool whole = share && problem.batches > 1;
   const WgmmaConfig wide{.tile_rows = 128,
                          .tile_cols = 256,
-                         .stages = 4,
+                         .stages = whole ? 3 : 4,
                          .in_flight = 0,
                          .multicast = share ? 2 : 1,
-                         .staging = 2,
+                         .staging = whole ? kWhole : 2,
                          .group = share ? 16 : 8};
   // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
   const WgmmaConfig slim{
