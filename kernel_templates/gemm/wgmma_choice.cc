@@ -108,11 +108,13 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
       .tile_rows = 192, .tile_cols = 176, .stages = 4, .math_groups = 3, .in_flight = 0};
   const WgmmaConfig large{
       .tile_rows = 192, .tile_cols = 192, .stages = 4, .math_groups = 3, .in_flight = 0};
+  // Where K is short, tiles that share loads wait for each other too often.
+  const bool apart = problem.k <= 2048 && problem.AccessB() == OperandAccess::kKMajor;
   const WgmmaConfig pair{.tile_rows = 128,
                          .tile_cols = 176,
                          .stages = 5,
                          .ping_pong = true,
-                         .multicast = 2,
+                         .multicast = apart ? 1 : 2,
                          .group = 16};
   const WgmmaConfig high{
       .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
@@ -130,7 +132,7 @@ std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
                          .in_flight = 0,
                          .multicast = share ? 2 : 1,
                          .staging = whole ? kWhole : 2,
-                         .group = share ? 16 : 8};
+                         .group = 16};
   // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
   const WgmmaConfig slim{
       .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
