@@ -255,7 +255,8 @@ absl::StatusOr<std::unique_ptr<Cache>> Cache::Open(CacheOptions options) {
     // One name for the file, whatever the current folder becomes and wherever links lead: SQLite
     // names the WAL by it, and so does everything here.
     std::error_code error;
-    auto canonical = std::filesystem::weakly_canonical(options.path, error);
+    auto canonical = std::filesystem::absolute(options.path, error);
+    if (!error) canonical = std::filesystem::weakly_canonical(canonical, error);
     if (!error) options.path = canonical.string();
   }
   auto cache = std::make_unique<CacheImpl>(std::move(options));

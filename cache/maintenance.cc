@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -164,6 +165,23 @@ void RemoveLeftPartials(const std::string& path) {
   }
 }
 
+// Gives a finished export its name, while nobody opens what it replaces.
+absl::Status PutInPlace(const std::string& partial, const std::string& path,
+                        std::chrono::milliseconds timeout) {
+  std::optional<ByteLock> opening;
+  if (IdOf(LockPath(path)) != FileId{}) {
+    TW_ASSIGN_OR_RETURN(opening, ByteLock::Open(LockPath(path)));
+    const absl::Status locked = opening->LockWithin(kOpenLockOffset, timeout);
+    if (absl::IsUnavailable(locked)) return locked;  // a system without locks does without
+  }
+  TW_RETURN_IF_ERROR(RefuseToReplace(path));  // copying took its time
+  // Made to be shipped: readable by all.
+  if (chmod(partial.c_str(), 0644) == 0 && rename(partial.c_str(), path.c_str()) == 0) {
+    return absl::OkStatus();
+  }
+  return ResourceExhausted("kernel cache: export: cannot write ", path, ": ", strerror(errno));
+}
+
 // DataLoss where an index may have hidden rows of a file: asked after all of them were read.
 absl::Status CheckAllWasSeen(const Layers& layers, Store& store) {
   return &store == layers.memory() ? absl::OkStatus() : store.CheckIntegrity();
@@ -280,11 +298,7 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
     report.trials = counts.trials;
     return absl::OkStatus();
   }();
-  if (status.ok()) status = RefuseToReplace(path);  // copying took its time
-  // Made to be shipped: readable by all.
-  if (status.ok() && (chmod(partial.c_str(), 0644) != 0 || rename(partial.c_str(), path.c_str()))) {
-    status = ResourceExhausted("kernel cache: export: cannot write ", path, ": ", strerror(errno));
-  }
+  if (status.ok()) status = PutInPlace(partial, path, options_.busy_timeout);
   if (status.ok()) return report;
   unlink(partial.c_str());
   return status;

@@ -176,8 +176,38 @@ absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged)
                             "not a kernel cache; choose another path");
 }
 
+namespace {
+
+// The database that `path` is a companion of by its name, or empty.
+std::string OwnerOf(const std::string& path) {
+  for (const std::string_view suffix : {"-wal", "-shm", "-journal", ".lock", ".new"}) {
+    if (!path.ends_with(suffix)) continue;
+    const std::string owner = path.substr(0, path.size() - suffix.size());
+    if (IsThere(owner)) return owner;
+  }
+  for (const std::string_view middle : {".swap-", ".corrupt-"}) {
+    const size_t at = path.rfind(middle);
+    if (at != std::string::npos && IsThere(path.substr(0, at))) return path.substr(0, at);
+  }
+  return "";
+}
+
+// True where somebody has the database open with a WAL. Only who is alone may do without one.
+bool IsOpenElsewhere(const std::string& path) {
+  if (!IsThere(path + "-wal") && !IsThere(path + "-shm")) return false;
+  if (FileBytes(path) == 0) return false;
+  auto db = Connection::Open(path, Connection::Mode::kReadWrite, std::chrono::milliseconds(0));
+  return db.ok() && absl::IsUnavailable(db->Exec("PRAGMA journal_mode = DELETE"));
+}
+
+}  // namespace
+
 absl::Status RefuseToReplace(const std::string& path) {
   struct stat info {};
+  if (const std::string owner = OwnerOf(path); !owner.empty()) {
+    return FailedPrecondition("kernel cache: refusing to make ", path, ": it would be taken for a ",
+                              "companion of ", owner, "; choose another path");
+  }
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (S_ISLNK(info.st_mode)) {
     return FailedPrecondition("kernel cache: refusing to replace ", path,
@@ -190,9 +220,13 @@ absl::Status RefuseToReplace(const std::string& path) {
   }
   if (info.st_size == 0) return absl::OkStatus();
   TW_ASSIGN_OR_RETURN(const std::optional<int64_t> application, ReadApplicationId(path));
-  if (application == kApplicationId || HoldsRows(path)) return absl::OkStatus();
+  if (application != kApplicationId && !HoldsRows(path)) {
+    return FailedPrecondition("kernel cache: refusing to replace ", path,
+                              ": it is a file of another program, not a kernel cache");
+  }
+  if (!IsOpenElsewhere(path)) return absl::OkStatus();
   return FailedPrecondition("kernel cache: refusing to replace ", path,
-                            ": it is a file of another program, not a kernel cache");
+                            ": it is in use: somebody has it open");
 }
 
 void UndoSwap(const std::string& path, const std::function<void()>& before_step) {

@@ -129,7 +129,11 @@ int RunGc(const CliContext& context, const CacheArgs& args) {
                      2, ' ', false, kReplaceBadText)
               << "\n";
   } else {
-    std::cout << *deleted << " kernels deleted, the file holds " << HumanBytes(file_bytes) << "\n";
+    std::cout << *deleted << " kernels deleted, the file holds " << HumanBytes(file_bytes);
+    if (file_bytes > *max_bytes) {
+      std::cout << ", more than --max-bytes: winners, trials and the file's own tables stay";
+    }
+    std::cout << "\n";
   }
   return kDone;
 }
@@ -276,6 +280,11 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
     CLI::App* command = AddCommand(*group, context, name, description, std::move(run));
     return command;
   };
+  const CLI::Validator named(
+      [](std::string& name) {
+        return name.empty() ? "expected the name of a file" : std::string();
+      },
+      "");
   const auto json = [&](CLI::App* command) {
     command->add_flag("--json", args->json, "Print JSON");
     return command;
@@ -298,13 +307,15 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
            "damaged, which it then lacks",
            [&context, args] { return RunExport(context, *args); }))
       ->add_option("FILE", args->file, "File to write")
-      ->required();
+      ->required()
+      ->check(named);
   json(add("import", "Add every valid row of FILE to the cache",
            [&context, args] {
              return MergeInto(context.runtime.cache_path, {args->file}, args->json);
            }))
       ->add_option("FILE", args->file, "Cache or export to read")
-      ->required();
+      ->required()
+      ->check(named);
   CLI::App* merge = json(add("merge", "Merge caches, such as tuning shards, into --output",
                              [args] { return MergeInto(args->output, args->files, args->json); }));
   merge->add_option("FILES", args->files, "Caches to read")->required();
@@ -312,7 +323,8 @@ void AddCacheCommands(CLI::App& app, CliContext& context) {
   json(add("diff", "Compare the cache (<) with FILE (>); exit 1 if they differ",
            [&context, args] { return RunDiff(context, *args); }))
       ->add_option("FILE", args->file, "Cache to compare with")
-      ->required();
+      ->required()
+      ->check(named);
 }
 
 }  // namespace tilewright

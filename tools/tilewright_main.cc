@@ -1,6 +1,7 @@
 // The CLI's entry: global options, then one command. Exit codes are in
 // tools/cli.h.
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -98,6 +99,8 @@ int Main(int argc, char** argv) {
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
+  // Beyond the limit on the size of files a write then fails, and is told of as a full disk is.
+  (void)signal(SIGXFSZ, SIG_IGN);
   tilewright::FillStandardStreams();
   const tilewright::EscapedOutput out(std::cout);
   const tilewright::EscapedOutput err(std::cerr);

@@ -372,5 +372,44 @@ TEST(Place, ForeignFilesAreRefused) {
   EXPECT_EQ(Shell(folder.File("other.db"), "select count(*) from photos"), "0\n");
 }
 
+// Guards: an export takes no name of what belongs to a database, nor the place of one that somebody
+// has open, though nothing was written to it yet; once it is closed it does.
+TEST(Place, ExportSparesCompanionsAndOpenCaches) {
+  TempFolder folder;
+  MakeFile(folder.File("k.db"));
+  MakeFile(folder.File("other.db"));
+  const std::string other = ReadFileBytes(folder.File("other.db"));
+  auto cache = OpenCache(folder.File("k.db"));
+  for (const std::string suffix :
+       {"-wal", "-shm", "-journal", ".lock", ".new", ".swap-1", ".corrupt-2", ".corrupt-2-wal"}) {
+    for (const std::string name : {"k.db", "other.db"}) {
+      EXPECT_THAT(Cat(cache->Export(folder.File(name + suffix)).status().message()),
+                  HasSubstr("a companion of"))
+          << name << suffix;
+    }
+  }
+  auto open = OpenCache(folder.File("other.db"));
+  EXPECT_THAT(Cat(cache->Export(folder.File("other.db")).status().message()),
+              HasSubstr("somebody has it open"));
+  EXPECT_EQ(ReadAll(*open).kernels, kKernels);
+  open.reset();
+  const auto report = cache->Export(folder.File("other.db"));
+  EXPECT_TRUE(report.ok()) << report.status();
+}
+
+// Guards: a name that SQLite knows is a file like any other, also once the process is elsewhere.
+TEST(Place, NamesOfSqliteAreFiles) {
+  TempFolder folder;
+  EXPECT_EQ(InChild([&] {
+              CHILD_EXPECT(chdir(folder.path().c_str()) == 0);
+              auto cache = OpenCache(":memory:");
+              CHILD_EXPECT(cache != nullptr && chdir("/") == 0);
+              CHILD_EXPECT(cache->PutKernel(TestKernel(0)).ok() && cache->Persisted().ok());
+              return 0;
+            }),
+            0);
+  EXPECT_TRUE(OpenCache(folder.File(":memory:"))->HasKernel(TestKernel(0).key));
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -96,7 +97,7 @@ TEST(CliLimitsTest, WarmOnAFullDisk) {
       sandbox.Run({"--cache", folder + "/k.db", "warm", "--arch", "sm_90a", "--shapes", file});
   umount(folder.c_str());
   EXPECT_EQ(result.code, 1) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("could not be written"));
+  EXPECT_THAT(result.err, HasSubstr("cannot be written"));
 }
 
 // What a command measured and the cache's file did not take is said, and is no success.
@@ -116,6 +117,32 @@ TEST(CliLimitsTest, WhatIsNotStoredIsAFinding) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(CodeOfStored(*cache, kDone), kFindings);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("k.db could not be written"));
+}
+
+// Guards: a limit on the size of files is a full disk to the cache, not the end of the process.
+TEST(CliLimitsTest, FileSizeLimit) {
+  const CliSandbox sandbox;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = 50 << 10;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const CliResult result = sandbox.Run({"warm", "--arch", "sm_90a", "--op", "AddFwdOp"});
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("cannot be written"));
+}
+
+// Guards: an empty name is misuse, and a limit that collecting cannot meet is said.
+TEST(CliLimitsTest, EmptyNamesAndTightLimits) {
+  const CliSandbox sandbox;
+  for (const char* command : {"export", "import", "diff"}) {
+    EXPECT_EQ(sandbox.Run({"cache", command, ""}).code, 2) << command;
+  }
+  ASSERT_EQ(sandbox.Run({"warm", "--arch", "sm_90a", "--op", "AddFwdOp"}).code, 0);
+  const CliResult tight = sandbox.Run({"cache", "gc", "--max-bytes", "1e3"});
+  EXPECT_EQ(tight.code, 0) << tight.err;
+  EXPECT_THAT(tight.out, HasSubstr("more than --max-bytes"));
 }
 
 }  // namespace
