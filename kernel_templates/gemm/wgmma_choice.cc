@@ -14,7 +14,7 @@ namespace {
 // more than 128 KB.
 int64_t Stages(int64_t bytes, int64_t cols) {
   const int64_t most = cols == 8 ? 12 : 10;
-  return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * 1024 / bytes, 3, most);
+  return std::clamp<int64_t>((cols <= 64 ? 128 : 200) * int64_t{1024} / bytes, 3, most);
 }
 
 // Columns of an untuned tile that spans m tokens: few sizes. No more tokens are loaded than there
@@ -69,116 +69,125 @@ std::optional<WgmmaConfig> OneWaveOfPairs(const GemmProblem& problem, int64_t sm
   return std::nullopt;
 }
 
-// The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
-// the fastest in measurements (NOTES.md); which one is chosen is the model's.
-std::vector<Config> Candidates(const GemmProblem& problem, int64_t sms) {
-  std::vector<Config> candidates;
-  const int64_t m = BucketM(problem.m);
-  if (m <= 128) {
-    // One tile spans the tokens. If these are many, twice the weights beside them are loaded into
-    // fewer SMs; where there are waves of tiles, if K is long.
-    const bool waves = m > 32 && problem.batches == 1 && CeilDiv(problem.n, 64) > 2 * sms;
-    if (waves) {
-      WgmmaConfig config =
-          Swapped(problem, problem.k > 2048 ? 128 : 64, m == 96 ? 96 : DefaultTokens(m));
-      if (config.tile_rows == 128 && config.tile_cols > 64) config.stages = 6;
-      if (!config.mn_major_cols || config.tile_cols == 128) return {config.ToConfig()};
-    }
-    for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
-      WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
-      for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
-        candidates.push_back(config.ToConfig());
-      }
-    }
-    if (problem.batches == 1) return candidates;
+// Of up to 128 rows: one tile spans the tokens. If these are many, twice the weights beside them
+// are loaded into fewer SMs; where there are waves of tiles, if K is long.
+std::vector<WgmmaConfig> FewRows(const GemmProblem& problem, int64_t m, int64_t sms) {
+  const bool waves = m > 32 && problem.batches == 1 && CeilDiv(problem.n, 64) > 2 * sms;
+  if (waves) {
+    WgmmaConfig config =
+        Swapped(problem, problem.k > 2048 ? 128 : 64, m == 96 ? 96 : DefaultTokens(m));
+    if (config.tile_rows == 128 && config.tile_cols > 64) config.stages = 6;
+    if (!config.mn_major_cols || config.tile_cols == 128) return {config};
   }
-  if (const auto pairs = OneWaveOfPairs(problem, sms)) return {pairs->ToConfig()};
-  constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
-  WgmmaConfig narrow = Swapped(problem, 64, 128);
-  narrow.group = 4;
-  const WgmmaConfig square{
-      .tile_rows = 128, .tile_cols = 128, .stages = 6, .in_flight = 0, .group = 16};
-  // For short products of few rows: one tile's epilogue hides behind another's few steps.
-  const WgmmaConfig small_pair{
-      .tile_rows = 64, .tile_cols = 128, .stages = 6, .ping_pong = true, .staging = kWhole};
-  const WgmmaConfig tiny{.tile_rows = 64, .tile_cols = 64, .stages = 8, .math_groups = 1};
-  const WgmmaConfig even{
-      .tile_rows = 128, .tile_cols = 160, .stages = 5, .in_flight = 0, .group = 16};
-  const WgmmaConfig tall{
-      .tile_rows = 192, .tile_cols = 176, .stages = 4, .math_groups = 3, .in_flight = 0};
-  const WgmmaConfig large{
-      .tile_rows = 192, .tile_cols = 192, .stages = 4, .math_groups = 3, .in_flight = 0};
-  // Where K is short, tiles that share loads wait for each other too often.
-  const bool apart = problem.k <= 2048 && problem.AccessB() == OperandAccess::kKMajor;
-  const WgmmaConfig pair{.tile_rows = 128,
-                         .tile_cols = 176,
-                         .stages = 5,
-                         .ping_pong = true,
-                         .multicast = apart ? 1 : 2,
-                         .group = 16};
-  const WgmmaConfig high{
-      .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
+  std::vector<WgmmaConfig> candidates;
+  for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
+    WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
+    for (config.split = 1; config.split <= kMaxSplit; ++config.split) candidates.push_back(config);
+  }
+  return candidates;
+}
+
+constexpr int64_t kWhole = WgmmaConfig::kWholeTile;
+constexpr WgmmaConfig kSquare{
+    .tile_rows = 128, .tile_cols = 128, .stages = 6, .in_flight = 0, .group = 16};
+constexpr WgmmaConfig kTiny{.tile_rows = 64, .tile_cols = 64, .stages = 8, .math_groups = 1};
+constexpr WgmmaConfig kLarge{
+    .tile_rows = 192, .tile_cols = 192, .stages = 4, .math_groups = 3, .in_flight = 0};
+
+// 128x256. Two buffers an epilogue fit in beside four stages: a chunk is staged while the one
+// before it is being stored. Of batches that share loads, the whole tile beside three stages was
+// faster.
+WgmmaConfig Wide(const GemmProblem& problem, int64_t m, int64_t sms) {
   // Two tiles that share their columns pay where these are many.
   const bool many = m >= 2048 && problem.n >= 2048 && (problem.batches > 1 || problem.k >= 4096);
-  const bool is_tall = PrefersTall(problem, sms);
-  const bool odd = OddPitch(problem);
-  const bool share = odd || (many && !is_tall);
-  // Two buffers an epilogue fit in beside four stages: a chunk is staged while the one before it is
-  // being stored. Of batches that share loads, the whole tile beside three stages was faster.
+  const bool share = OddPitch(problem) || (many && !PrefersTall(problem, sms));
   const bool whole = share && problem.batches > 1;
-  const WgmmaConfig wide{.tile_rows = 128,
-                         .tile_cols = 256,
-                         .stages = whole ? 3 : 4,
-                         .in_flight = 0,
-                         .multicast = share ? 2 : 1,
-                         .staging = whole ? kWhole : 2,
-                         .group = 16};
+  return {.tile_rows = 128,
+          .tile_cols = 256,
+          .stages = whole ? 3 : 4,
+          .in_flight = 0,
+          .multicast = share ? 2 : 1,
+          .staging = whole ? kWhole : 2,
+          .group = 16};
+}
+
+// 128x176 by turns. Where K is short, tiles that share loads wait for each other too often.
+WgmmaConfig Pair(const GemmProblem& problem) {
+  const bool apart = problem.k <= 2048 && problem.AccessB() == OperandAccess::kKMajor;
+  return {.tile_rows = 128,
+          .tile_cols = 176,
+          .stages = 5,
+          .ping_pong = true,
+          .multicast = apart ? 1 : 2,
+          .group = 16};
+}
+
+// Not all large tiles for every n: a problem's buckets would take too many kernels. Rows of odd
+// pitch leave only those that share loads.
+std::vector<WgmmaConfig> LargeTiles(const GemmProblem& problem, int64_t sms) {
+  if (OddPitch(problem)) {
+    WgmmaConfig shared = kLarge;
+    shared.stages = 3;
+    shared.multicast = 2;
+    WgmmaConfig turned = shared;
+    turned.tile_cols = 176;
+    turned.swap = true;
+    turned.group = 16;
+    return {shared, turned};
+  }
+  const WgmmaConfig even{
+      .tile_rows = 128, .tile_cols = 160, .stages = 5, .in_flight = 0, .group = 16};
+  const WgmmaConfig broad{
+      .tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0, .staging = 2};
+  const WgmmaConfig high{
+      .tile_rows = 256, .tile_cols = 128, .stages = 4, .in_flight = 0, .group = 4};
+  const WgmmaConfig tall{
+      .tile_rows = 192, .tile_cols = 176, .stages = 4, .math_groups = 3, .in_flight = 0};
+  if (PrefersTall(problem, sms)) return {broad, high, tall, kLarge};
+  return {even, broad, high, Pair(problem), kLarge};
+}
+
+// Tiles for any number of rows.
+std::vector<WgmmaConfig> ManyRows(const GemmProblem& problem, int64_t m, int64_t sms) {
+  WgmmaConfig narrow = Swapped(problem, 64, 128);
+  narrow.group = 4;
   // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
   const WgmmaConfig slim{
       .tile_rows = 64, .tile_cols = 192, .stages = 6, .math_groups = 1, .staging = kWhole};
   const WgmmaConfig third{
       .tile_rows = 192, .tile_cols = 160, .stages = 4, .math_groups = 3, .in_flight = 0};
   const WgmmaConfig close{.tile_rows = 128, .tile_cols = 112, .stages = 7, .in_flight = 0};
-  const WgmmaConfig broad{
-      .tile_rows = 128, .tile_cols = 224, .stages = 4, .in_flight = 0, .staging = 2};
-  // Not all large tiles for every n: a problem's buckets would take too many kernels. Odd rows
-  // leave only those that share loads, and small ones.
-  WgmmaConfig shared = large;
-  shared.stages = 3;
-  shared.multicast = 2;
-  std::vector<WgmmaConfig> offered = {narrow, slim, square};
-  const auto offer = [&](std::initializer_list<WgmmaConfig> more) {
-    offered.insert(offered.end(), more);
-  };
-  if (odd) {
-    WgmmaConfig turned = shared;
-    turned.tile_cols = 176;
-    turned.swap = true;
-    turned.group = 16;
-    offer({shared, turned});
-  } else if (is_tall) {
-    offer({broad, high, tall, large});
-  } else {
-    offer({even, broad, high, pair, large});
-  }
-  if (m == 192 || m == 384) offer({third});
-  if (m <= 512 || m == 1024) offer({close});
-  for (const WgmmaConfig& config : offered) candidates.push_back(config.ToConfig());
+  // For short products of few rows: one tile's epilogue hides behind another's few steps.
+  const WgmmaConfig small_pair{
+      .tile_rows = 64, .tile_cols = 128, .stages = 6, .ping_pong = true, .staging = kWhole};
+  std::vector<WgmmaConfig> candidates = {narrow, slim, kSquare};
+  for (const WgmmaConfig& config : LargeTiles(problem, sms)) candidates.push_back(config);
+  if (m == 192 || m == 384) candidates.push_back(third);
+  if (m <= 512 || m == 1024) candidates.push_back(close);
   if (problem.n < 128 && problem.n % 64 != 0) {
-    WgmmaConfig thin = tiny;
+    WgmmaConfig thin = kTiny;
     thin.tile_cols = CeilDiv(problem.n, 16) * 16;
-    candidates.push_back(thin.ToConfig());
+    candidates.push_back(thin);
   }
-  candidates.push_back(wide.ToConfig());
-  if (problem.batches > 1) {
-    candidates.push_back(small_pair.ToConfig());
-    candidates.push_back(tiny.ToConfig());
-  }
+  candidates.push_back(Wide(problem, m, sms));
+  if (problem.batches > 1) candidates.insert(candidates.end(), {small_pair, kTiny});
   // Few tiles: their K is split over the CTAs of a cluster.
-  WgmmaConfig parts = square;
+  WgmmaConfig parts = kSquare;
   for (parts.split = 2; m * problem.batches <= 512 && parts.split <= 4; ++parts.split) {
-    candidates.push_back(parts.ToConfig());
+    candidates.push_back(parts);
   }
+  return candidates;
+}
+
+// The untuned candidates: few, so that a problem's buckets share kernels. What they are made of was
+// the fastest in measurements (NOTES.md); which one is chosen is the model's.
+std::vector<WgmmaConfig> Candidates(const GemmProblem& problem, int64_t sms) {
+  const int64_t m = BucketM(problem.m);
+  std::vector<WgmmaConfig> candidates;
+  if (m <= 128) candidates = FewRows(problem, m, sms);
+  if (m <= 128 && problem.batches == 1) return candidates;
+  if (const auto pairs = OneWaveOfPairs(problem, sms)) return {*pairs};
+  for (const WgmmaConfig& config : ManyRows(problem, m, sms)) candidates.push_back(config);
   return candidates;
 }
 
@@ -250,14 +259,14 @@ TuningSpace WgmmaSpace(GemmProblem problem, const DeviceProfile& device) {
 
 std::vector<Config> WgmmaCandidates(GemmProblem problem, const DeviceProfile& device) {
   problem.batches = BucketM(problem.batches);
-  std::vector<Config> candidates = Candidates(problem, std::max(device.sm_count, 1));
   const GemmProblem bucketed = problem.Bucketed();
-  for (Config& candidate : candidates) {
-    WgmmaConfig c = WgmmaConfig::From(candidate, problem);
-    if (!OffersGroups(bucketed) || c.split > 1) continue;
-    const int64_t rows = WgmmaSides::Of(bucketed, c.swap).row_extent;
-    c.group = std::min(c.group, LeastGroup(CeilDiv(rows, c.tile_rows)));
-    candidate = c.ToConfig();
+  std::vector<Config> candidates;
+  for (WgmmaConfig c : Candidates(problem, std::max(device.sm_count, 1))) {
+    if (OffersGroups(bucketed) && c.split == 1) {
+      const int64_t rows = WgmmaSides::Of(bucketed, c.swap).row_extent;
+      c.group = std::min(c.group, LeastGroup(CeilDiv(rows, c.tile_rows)));
+    }
+    candidates.push_back(c.ToConfig());
   }
   return candidates;
 }
