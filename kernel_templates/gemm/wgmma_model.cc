@@ -29,7 +29,8 @@ double Efficiency(const WgmmaConfig& c) {
 double UsableSms(const DeviceProfile& device, int64_t ctas) {
   const int64_t sms = std::max<int64_t>(device.sm_count, 1);
   if (ctas <= 2) return static_cast<double>(sms);
-  const int64_t groups = CeilDiv(sms, 18) - (ctas >= 5 ? 1 : 0);  // not all hold two of eight
+  // Not all hold two of eight.
+  const int64_t groups = std::max<int64_t>(1, CeilDiv(sms, 18) - (ctas >= 5 ? 1 : 0));
   return static_cast<double>(std::max<int64_t>(1, groups * (sms / groups / ctas)) * ctas);
 }
 
@@ -71,8 +72,8 @@ double PredictWgmmaUs(const GemmProblem& exact, const WgmmaConfig& c, const Devi
   const double k_steps = static_cast<double>(CeilDiv(KTiles(problem), c.split));
   const TailSplit tail = Tail(c, problem, device);
   if (tail.parts > 1) {
-    waves = static_cast<double>(tail.first / ResidentCtas(c, device)) +
-            1.0 / static_cast<double>(tail.parts);
+    const int64_t full = tail.first / ResidentCtas(c, device);
+    waves = static_cast<double>(full) + 1.0 / static_cast<double>(tail.parts);
   }
 
   // A SM multiplies 4096 flops and reads 128 bytes of shared memory a cycle; each 64 rows read the

@@ -126,7 +126,8 @@ class WgmmaVariant : public Variant {
       return FailedPrecondition("the last wave is full enough, or K too short, for a tail split");
     }
     // Where weights are read once, a cluster's tokens share them; else only large tiles gain.
-    if (c.multicast > 1 && c.tile_rows * c.tile_cols < 128 * 176 && problem.Bucketed().m > 1024) {
+    if (c.multicast > 1 && c.tile_rows * c.tile_cols < int64_t{128} * 176 &&
+        problem.Bucketed().m > 1024) {
       return FailedPrecondition("multicast gains nothing on a tile of ", c.tile_rows, " x ",
                                 c.tile_cols);
     }
