@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <tuple>
@@ -426,6 +427,20 @@ TEST_F(GemmRecipeTest, SmallMSwapsOperands) {
   EXPECT_EQ(params.rows, 4096);
   EXPECT_EQ(params.cols, 16);
   EXPECT_EQ(params.k_tiles, 112);
+}
+
+// A GPU of few SMs has fewer groups of them than the model takes off for wide clusters.
+TEST_F(GemmRecipeTest, SplitsArePredictedOnASmallGpu) {
+  DeviceProfile device = device_;
+  device.sm_count = 16;
+  const CallDesc call = Call({16, 4096, 7168});
+  for (const int64_t split : {4, 5, 8}) {
+    Config config = Get("wgmma").Default(call, device);
+    for (auto& [name, value] : config.values) value = name == "split" ? split : value;
+    const double us = Get("wgmma").PredictUs(call, config, device);
+    EXPECT_GT(us, 0) << split;
+    EXPECT_TRUE(std::isfinite(us)) << split;
+  }
 }
 
 // A split's sums have room of their own where it is to be had.
