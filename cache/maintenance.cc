@@ -171,7 +171,7 @@ absl::Status PutInPlace(const std::string& partial, const std::string& path,
   std::optional<ByteLock> opening;
   if (IdOf(LockPath(path)) != FileId{}) {
     TW_ASSIGN_OR_RETURN(opening, ByteLock::Open(LockPath(path)));
-    const absl::Status locked = opening->LockWithin(kOpenLockOffset, timeout);
+    absl::Status locked = opening->LockWithin(kOpenLockOffset, timeout);
     if (absl::IsUnavailable(locked)) return locked;  // a system without locks does without
   }
   TW_RETURN_IF_ERROR(RefuseToReplace(path));  // copying took its time

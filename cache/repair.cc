@@ -182,7 +182,7 @@ namespace {
 std::string OwnerOf(const std::string& path) {
   for (const std::string_view suffix : {"-wal", "-shm", "-journal", ".lock", ".new"}) {
     if (!path.ends_with(suffix)) continue;
-    const std::string owner = path.substr(0, path.size() - suffix.size());
+    std::string owner = path.substr(0, path.size() - suffix.size());
     if (IsThere(owner)) return owner;
   }
   for (const std::string_view middle : {".swap-", ".corrupt-"}) {

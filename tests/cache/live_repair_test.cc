@@ -109,8 +109,7 @@ int HoldTransaction(const std::string& path, int from, int to) {
   auto store = Store::Open(path, Connection::Mode::kReadWrite, kPatience);
   if (!store.ok()) return 1;
   const absl::Status written = (*store)->Write([&] {
-    const absl::Status put =
-        (*store)->PutWinner(TestWinner(kFirstNew), Conflict::kReplace).status();
+    absl::Status put = (*store)->PutWinner(TestWinner(kFirstNew), Conflict::kReplace).status();
     char c = 'r';
     EXPECT_EQ(write(to, &c, 1), 1);
     (void)!read(from, &c, 1);
@@ -179,7 +178,7 @@ TEST(LiveRepair, WritesFollowTheFile) {
     return (*store)->PutWinner(TestWinner(kFirstNew), Conflict::kReplace).status();
   };
   const auto put_and_replace = [&] {
-    const absl::Status done = put();
+    absl::Status done = put();
     EXPECT_EQ(rename(folder.File("new.db").c_str(), path.c_str()), 0);
     return done;
   };
