@@ -45,8 +45,8 @@ void Layers::NoteDamage(Store& store, std::string_view where) {
     ++quarantined_;
     NoteLost({row});
     Say(Cat("row ", where), Cat("kernel cache ", where, ": ", row,
-                                "; it was damaged and is ignored, to be rebuilt; further damaged "
-                                "rows are counted without a word"));
+                                "; it was damaged and is ignored, to be rebuilt; those that follow "
+                                "are counted (cache stats), not named"));
   }
 }
 

@@ -1,7 +1,8 @@
 # `cmake --install`: static libraries, public headers, the tools, and a package configuration, so
 # that find_package(Tilewright) gives Tilewright::tilewright. Users write
-# #include <tilewright/runtime/runtime.h>; the headers include each other as "runtime/...", so both
-# include directories are exported.
+# #include <tilewright/runtime/runtime.h>. In the tree headers include each other as "runtime/...";
+# installed ones as <tilewright/runtime/...>, so that a header of the same name in the user's own
+# include directories is never taken for one of ours.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -21,6 +22,19 @@ foreach(folder manifest autotune cache kernel_templates runtime)
 endforeach()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/tilewright/ DESTINATION ${header_dir}
         FILES_MATCHING PATTERN "*.h")
+install(CODE "set(header_dir ${header_dir})")
+install(CODE [[
+  file(GLOB_RECURSE headers "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${header_dir}/*.h"
+                            "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${header_dir}/*.cuh")
+  foreach(header ${headers})
+    file(READ "${header}" text)
+    string(REGEX REPLACE "#include \"((manifest|autotune|cache|kernel_templates|runtime)/[^\"]+)\""
+                         "#include <tilewright/\\1>" installed "${text}")
+    if(NOT installed STREQUAL text)
+      file(WRITE "${header}" "${installed}")
+    endif()
+  endforeach()
+]])
 
 configure_package_config_file(cmake/TilewrightConfig.cmake.in
   ${CMAKE_BINARY_DIR}/TilewrightConfig.cmake INSTALL_DESTINATION ${package_dir})

@@ -12,7 +12,7 @@ endif()
 add_library(tilewright_options INTERFACE)
 target_include_directories(tilewright_options INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>
-  $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/tilewright>)
+  $<INSTALL_INTERFACE:include>)
 target_compile_features(tilewright_options INTERFACE cxx_std_20)
 target_compile_options(tilewright_options INTERFACE $<BUILD_INTERFACE:-Wall$<SEMICOLON>-Wextra$<SEMICOLON>-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -80,7 +80,8 @@ absl::StatusOr<KernelStore::Result> KernelStore::Build(const KernelSpec& spec, c
   if (options_.strict) {
     return FailedPrecondition("strict mode: kernel ", key.instantiation, " for ", key.arch,
                               " is not in the cache; build it ahead with 'tilewright warm --arch ",
-                              key.arch, " --op ", op, "'");
+                              key.arch, " --op ", op,
+                              "', or by Runtime::Warm where the program registers the operator");
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -1,5 +1,8 @@
 // tilewright doctor: what this machine offers, and what is missing and where it was sought.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -55,6 +58,20 @@ Part CompilerPart(Compiler& compiler) {
   return {"nvrtc", true, *version};
 }
 
+// A cache that is not there: whether it can be made, with the folders above it that are missing.
+Part NewCachePart(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
+    folder = folder.parent_path();
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    const std::string reason = std::error_code(errno, std::generic_category()).message();
+    return {"cache", false, Cat(path, " cannot be made: ", folder.string(), ": ", reason)};
+  }
+  return {"cache", true, path + ", not made yet"};
+}
+
 Part CachePart(const RuntimeOptions& options) {
   const std::string& path = options.cache_path;
   if (path.empty()) {
@@ -63,7 +80,7 @@ Part CachePart(const RuntimeOptions& options) {
   std::error_code error;
   const bool exists = std::filesystem::exists(path, error);
   if (error) return {"cache", false, Cat(path, ": ", error.message())};
-  if (!exists) return {"cache", true, path + ", not made yet"};
+  if (!exists) return NewCachePart(path);
   const auto cache = OpenCacheFile(path, CacheAccess::kExisting);
   if (!cache.ok()) return {"cache", false, MessageOf(cache.status())};
   const CacheStats stats = (*cache)->Stats();
