@@ -105,6 +105,9 @@ class Recipe {
 // Null if the op has no recipe.
 std::unique_ptr<Recipe> MakeBuiltinRecipe(std::string_view op);
 
+// The operators that have a marker, declared or not: a misspelt one shows here.
+std::vector<std::string_view> BuiltinRecipeOps();
+
 // The first variant that serves the call; FailedPrecondition listing each variant's reason.
 absl::StatusOr<const Variant*> SelectVariant(const Recipe& recipe, const CallDesc& call,
                                              const DeviceProfile& device);

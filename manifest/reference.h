@@ -61,6 +61,9 @@ using ReferenceFunction =
 // and found by the build-time generator through that marker.
 ReferenceFunction BuiltinReference(std::string_view op);
 
+// The operators that have a marker, declared or not: a misspelt one shows here.
+std::vector<std::string_view> BuiltinReferenceOps();
+
 #define TILEWRIGHT_REFERENCE(op) absl::Status Reference_##op
 
 }  // namespace tilewright

@@ -65,8 +65,9 @@ Part NewCachePart(const std::string& path) {
   while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
     folder = folder.parent_path();
   }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    const std::string reason = std::error_code(errno, std::generic_category()).message();
+  const bool is_folder = std::filesystem::is_directory(folder, error);
+  if (!is_folder || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    const std::string reason = std::generic_category().message(is_folder ? errno : ENOTDIR);
     return {"cache", false, Cat(path, " cannot be made: ", folder.string(), ": ", reason)};
   }
   return {"cache", true, path + ", not made yet"};

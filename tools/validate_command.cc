@@ -107,6 +107,10 @@ absl::StatusOr<Report> Validate(const CliContext& context, const ValidateArgs& a
       return std::find(args.ops.begin(), args.ops.end(), op.name) == args.ops.end();
     });
   }
+  if (args.files.empty()) {
+    report.findings =
+        ValidateMarkers(Manifest::BuiltinOps(), BuiltinRecipeOps(), BuiltinReferenceOps());
+  }
   report.checked = entries.size();
   for (const OpSpec& op : entries) {
     for (Finding& finding : ValidateOp(op, BuiltinParts())) {

@@ -197,6 +197,25 @@ std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts) {
   return OpValidator(op, parts).Run();
 }
 
+std::vector<Finding> ValidateMarkers(std::span<const OpSpec> ops,
+                                     std::span<const std::string_view> recipes,
+                                     std::span<const std::string_view> references) {
+  std::vector<Finding> findings;
+  const auto check = [&](std::string_view folder, std::string_view marker,
+                         std::span<const std::string_view> names) {
+    for (const std::string_view name : names) {
+      const bool declared =
+          std::any_of(ops.begin(), ops.end(), [&](const OpSpec& op) { return op.name == name; });
+      if (declared) continue;
+      findings.push_back({1, std::string(folder), 0, std::string(name), std::string(marker),
+                          "no manifest entry declares this operator"});
+    }
+  };
+  check("kernel_templates", "TILEWRIGHT_RECIPE", recipes);
+  check("manifest/references", "TILEWRIGHT_REFERENCE", references);
+  return findings;
+}
+
 absl::StatusOr<LedgerFindings> ValidateLedger(const std::string& folder,
                                               std::span<const OpSpec> ops, Compiler& compiler,
                                               int jobs) {

@@ -41,6 +41,12 @@ ValidatorParts BuiltinParts();
 // Levels 0 to 4 of one entry. A spec-only entry needs no recipe and no reference.
 std::vector<Finding> ValidateOp(const OpSpec& op, const ValidatorParts& parts);
 
+// Level 1: recipes and references of operators that no entry declares, as a misspelt marker makes
+// them.
+std::vector<Finding> ValidateMarkers(std::span<const OpSpec> ops,
+                                     std::span<const std::string_view> recipes,
+                                     std::span<const std::string_view> references);
+
 // Level 5: the ledger vouches for the code that is there now. What cannot be told here, by name.
 struct LedgerFindings {
   std::vector<Finding> findings;

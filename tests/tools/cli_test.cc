@@ -156,6 +156,9 @@ TEST(CliTest, DoctorReportsEachPart) {
   EXPECT_EQ(without.code, 1);
   EXPECT_THAT(without.out, HasSubstr("MISSING  nvrtc"));
   EXPECT_THAT(without.out, HasSubstr("/nowhere/libnvrtc.so"));
+  const CliResult nowhere = sandbox.Run({"--cache", "/dev/null/k.db", "doctor"});
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_THAT(nowhere.out, HasSubstr("/dev/null/k.db cannot be made: /dev/null: Not a directory"));
 }
 
 // The built-in manifest has no finding, and a broken file has one with file and line.

@@ -64,6 +64,23 @@ TEST(ValidatorTest, ImplementedNeedsRecipeAndReference) {
   EXPECT_THAT(findings, Contains(At(4, "no peer")));
 }
 
+// A misspelt marker builds without a word: validate names it.
+TEST(ValidatorTest, MarkersOfUndeclaredOperatorsAreNamed) {
+  const std::string_view recipes[] = {"GemmFwdOp", "GemFwdOp"};
+  const std::string_view references[] = {"AdFwdOp", "AddFwdOp"};
+  const std::vector<Finding> findings =
+      ValidateMarkers(Manifest::BuiltinOps(), recipes, references);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].op, "GemFwdOp");
+  EXPECT_EQ(findings[0].field, "TILEWRIGHT_RECIPE");
+  EXPECT_EQ(findings[1].op, "AdFwdOp");
+  EXPECT_EQ(findings[1].field, "TILEWRIGHT_REFERENCE");
+  EXPECT_THAT(ValidateMarkers(Manifest::BuiltinOps(), BuiltinRecipeOps(), BuiltinReferenceOps()),
+              IsEmpty());
+  EXPECT_GE(BuiltinRecipeOps().size(), 133u);
+  EXPECT_GE(BuiltinReferenceOps().size(), 133u);
+}
+
 // cuBLASLt or the PyTorch script, of whatever claims to be implemented.
 TEST(ValidatorTest, ImplementedNeedsABenchmarkPeer) {
   ValidatorParts parts = BuiltinParts();

@@ -43,6 +43,13 @@ std::string RooflineTable(const std::map<std::string, std::string>& formulas) {
   return out + "  return {};\n}\n";
 }
 
+// `std::vector<std::string_view> name()`, the markers' operators.
+std::string MarkerList(std::string_view name, const std::map<std::string, std::string>& ops) {
+  std::string out = Cat("\nstd::vector<std::string_view> ", name, "() {\n  return {\n");
+  for (const auto& [op, path] : ops) out += Cat("      \"", op, "\",\n");
+  return out + "  };\n}\n";
+}
+
 }  // namespace
 
 std::string CppString(std::string_view text) {
@@ -88,7 +95,7 @@ absl::StatusOr<std::string> GenerateReferences(const std::vector<Input>& inputs)
     out += Cat("  if (op == \"", op, "\") return Reference_", op, ";\n");
   }
   out += ops.empty() ? "  (void)op;\n" : "";
-  out += "  return {};\n}\n\n";
+  out += Cat("  return {};\n}\n", MarkerList("BuiltinReferenceOps", ops), "\n");
   for (const auto& [op, path] : values) {
     out += Cat("TILEWRIGHT_INPUTS(", op, ")(const InputRequest&);  // ", path, "\n");
   }
@@ -137,7 +144,8 @@ absl::StatusOr<std::string> GenerateRecipes(const std::vector<Input>& inputs) {
     out += Cat("  if (op == \"", op, "\") return MakeRecipe_", op, "();\n");
   }
   out += ops.empty() ? "  (void)op;\n" : "";
-  return out + "  return nullptr;\n}\n\n}  // namespace tilewright\n";
+  return Cat(out, "  return nullptr;\n}\n", MarkerList("BuiltinRecipeOps", ops),
+             "\n}  // namespace tilewright\n");
 }
 
 absl::StatusOr<std::string> GenerateTemplates(const std::vector<Input>& inputs) {
