@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kThreads = 256;
 constexpr int64_t kApplyUnroll = 4;
 constexpr int64_t kBlocksPerSm = 8;
+constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 
 class PortableNormVariant : public Variant {
  public:
@@ -19,7 +20,14 @@ class PortableNormVariant : public Variant {
   std::string_view name() const override { return "portable"; }
 
   absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override {
-    return RequireSm80(call, device);
+    TW_RETURN_IF_ERROR(RequireSm80(call, device));
+    const NormPlan plan = PlanNorm(call, problem_);
+    const int64_t blocks = plan.length / (kThreads * kApplyUnroll) + 1;
+    if (plan.problem.op.empty() && plan.rows > kMaxGrid / blocks) {
+      return FailedPrecondition(plan.rows, " channels of ", plan.length,
+                                " elements, expected at most ", kMaxGrid / blocks);
+    }
+    return absl::OkStatus();
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {
     return {std::string(name()), {{"threads", {kThreads, 2 * kThreads, 4 * kThreads}}}};

@@ -263,7 +263,9 @@ class StridedScanVariant : public Variant {
   absl::Status Serves(const CallDesc& call, const DeviceProfile& device) const override {
     TW_RETURN_IF_ERROR(RequireSm80(call, device));
     const int64_t rows = PlanScan(call).rows;
-    if (rows / 4 >= kMaxGrid) return FailedPrecondition(rows, " lines, expected fewer than 2^33");
+    if (rows > 4 * kMaxGrid) {
+      return FailedPrecondition(rows, " lines, expected at most ", 4 * kMaxGrid);
+    }
     return absl::OkStatus();
   }
   TuningSpace Space(const CallDesc&, const DeviceProfile&) const override {

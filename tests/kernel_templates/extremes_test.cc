@@ -93,6 +93,7 @@ TEST(Extremes, RefusedSizesAreNamedAndListed) {
     std::string_view words, listed;
   };
   const int64_t huge = int64_t{1} << 33;
+  const int64_t channels = (int64_t{1} << 32) + 1;  // wraps to a grid of 1
   const Refusal refusals[] = {
       {{"BmmFwdOp", {{"a", {kPast, 1, 1}}, {"b", {kPast, 1, 1}}}},
        "2147483656 x 1 x 1 tiles exceed the grid",
@@ -101,8 +102,16 @@ TEST(Extremes, RefusedSizesAreNamedAndListed) {
        "1 tokens of 2147483656 heads",
        "2^31 pairs of columns"},
       {{"CumsumFwdOp", {{"x", {huge, 1}}}, {{"dim", 1}}},
-       "8589934592 lines, expected fewer than 2^33",
-       "2^33 lines"},
+       "8589934592 lines, expected at most 8589934588",
+       "2^33 - 4 lines"},
+      {{"BatchNormFwdOp",
+        {{"x", {1, channels}},
+         {"running_mean", {channels}},
+         {"running_var", {channels}},
+         {"weight", {channels}},
+         {"bias", {channels}}}},
+       "4294967297 channels of 1 elements, expected at most 2147483647",
+       "2^31 channels"},
       {{"MultiHeadAttentionFwdOp",
         {{"q", {kPast, 1, 1, 8}}, {"k", {kPast, 1, 1, 8}}, {"v", {kPast, 1, 1, 8}}}},
        "2^31 - 1 sequences or heads, or more",
