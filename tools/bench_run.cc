@@ -340,8 +340,9 @@ absl::Status MeasureTorchPeers(const std::string& python, const std::string& scr
         OfferPeer(row, line.at("peer"), us);
     }
   }
-  return status == 0 ? absl::OkStatus()
-                     : FailedPrecondition("PyTorch peers were cut short, or none was timed: ", command);
+  return status == 0
+             ? absl::OkStatus()
+             : FailedPrecondition("PyTorch peers were cut short, or none was timed: ", command);
 }
 
 }  // namespace tilewright

@@ -210,6 +210,16 @@ std::string Shell(const std::string& path, const std::string& sql) {
   return output;
 }
 
+std::vector<size_t> LeavesOf(const std::string& path, const std::string& name) {
+  const std::string numbers =
+      Shell(path, Cat("select pageno from dbstat where name = '", name, "' and pagetype = 'leaf'"));
+  std::vector<size_t> pages;
+  for (size_t at = 0; at < numbers.size(); at = numbers.find('\n', at) + 1) {
+    pages.push_back(std::stoul(numbers.substr(at)) - 1);
+  }
+  return pages;
+}
+
 int InChild(const std::function<int()>& body, int uid) {
   pid_t child = fork();
   if (child == 0) {

@@ -48,6 +48,7 @@ void ExpectSame(const WinnerRow& expected, const WinnerRow& got);
 inline constexpr int kKernels = 40;
 inline constexpr int kWinners = 20;
 inline constexpr int kTrials = 80;
+inline constexpr size_t kPage = 4096;  // of the files, in bytes
 // Stores TestKernel(0 .. kKernels - 1) and so on.
 void Fill(Cache& cache);
 void MakeFile(const std::string& path);
@@ -68,6 +69,9 @@ std::string ReadFileBytes(const std::string& path);
 void WriteFileBytes(const std::string& path, const std::string& bytes);
 // Runs SQL with the sqlite3 program, as a person would; its output.
 std::string Shell(const std::string& path, const std::string& sql);
+
+// The numbers, from 0, of a table's or index's leaf pages.
+std::vector<size_t> LeavesOf(const std::string& path, const std::string& name);
 
 // Runs `body` in a forked child, as `uid` where that is not -1; the child's exit status is what
 // `body` returns, 200 where it was killed.

@@ -26,19 +26,6 @@ using ::testing::Not;
 
 constexpr int kKilled = 77;
 
-constexpr size_t kPage = 4096;
-
-// The numbers, from 0, of a table's or index's leaf pages.
-std::vector<size_t> LeavesOf(const std::string& path, const std::string& name) {
-  const std::string numbers =
-      Shell(path, Cat("select pageno from dbstat where name = '", name, "' and pagetype = 'leaf'"));
-  std::vector<size_t> pages;
-  for (size_t at = 0; at < numbers.size(); at = numbers.find('\n', at) + 1) {
-    pages.push_back(std::stoul(numbers.substr(at)) - 1);
-  }
-  return pages;
-}
-
 // A file with a damaged index, beside the WAL of a process that died, which alone holds the
 // winners.
 void MakeDamagedWithWal(const std::string& path) {

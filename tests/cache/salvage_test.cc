@@ -20,19 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr size_t kPage = 4096;
-
-// The numbers, from 0, of a table's or index's leaf pages.
-std::vector<size_t> LeavesOf(const std::string& path, const std::string& name) {
-  const std::string numbers =
-      Shell(path, Cat("select pageno from dbstat where name = '", name, "' and pagetype = 'leaf'"));
-  std::vector<size_t> pages;
-  for (size_t at = 0; at < numbers.size(); at = numbers.find('\n', at) + 1) {
-    pages.push_back(std::stoul(numbers.substr(at)) - 1);
-  }
-  return pages;
-}
-
 void Spoil(const std::string& path, size_t page) {
   WriteFileBytes(path, ReadFileBytes(path).replace(page * kPage, kPage, kPage, '\x5a'));
 }
