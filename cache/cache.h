@@ -112,6 +112,8 @@ struct CacheStats {
   // lost with it, the first thousand.
   std::string damage;
   std::vector<std::string> lost;
+  int64_t rows_lost = 0;       // how many were lost with it
+  bool knows_all_lost = true;  // false: there may have been more
   int64_t damaged_files = 0;  // damaged files kept as "<path>.corrupt-<n>", by any process
   int schema_version = 0;
   std::string path;
@@ -120,7 +122,9 @@ struct CacheStats {
 
 // What Check() found: each problem in words, naming table and key; and what became of it.
 struct CheckReport {
-  int64_t rows_checked = 0;
+  int64_t rows_checked = 0;  // the intact ones; of a file that was rebuilt, those that were kept
+  int64_t rows_found = 0;    // beside them those that are damaged, or lost with a damaged file
+  bool found_all = true;     // false: there may have been more
   std::vector<std::string> problems;
   int64_t deleted = 0;       // damaged rows that are gone from the file
   absl::Status not_deleted;  // why others are still there, not served

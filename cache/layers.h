@@ -63,6 +63,9 @@ class Layers {
   const std::string& damage() const { return damage_; }
   // Rows of the file that were damaged or lost with it, the first thousand.
   const std::vector<std::string>& lost() const { return lost_; }
+  int64_t rows_lost() const { return rows_lost_; }
+  bool knows_all_lost() const { return knows_all_lost_; }
+  int64_t rows_kept() const { return rows_kept_; }  // by the last repair
   int64_t NowUnix() const;
 
   // Adds a message to be logged, unless one on this topic was.
@@ -92,6 +95,7 @@ class Layers {
   void OpenReadOnly(std::string_view why_not_writable);
   void TakeReadable(ReadableFile readable);
   void SalvageFile(std::string_view reason);
+  void NoteSalvaged(const Salvaged& salvaged);
   void NoteLost(const std::vector<std::string>& names);
   void OpenSnapshot();
   void OpenSeeds();
@@ -130,6 +134,9 @@ class Layers {
   int64_t quarantined_ = 0;
   std::string damage_;
   std::vector<std::string> lost_;
+  int64_t rows_lost_ = 0;
+  bool knows_all_lost_ = true;
+  int64_t rows_kept_ = 0;
   int repairs_ = 0;
   bool snapshot_ = false;
   bool was_used_ = false;                      // a cache was opened at this path before

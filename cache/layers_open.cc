@@ -69,7 +69,7 @@ void Layers::TakeReadable(ReadableFile readable) {
   file_ = std::move(readable.store);
   if (readable.damage.empty()) return;
   damage_ = readable.damage;
-  NoteLost(readable.salvaged.lost);
+  NoteSalvaged(readable.salvaged);
   ++quarantined_;
   Say("salvaged",
       Cat("kernel cache ", options_.path, ": ", readable.damage, "; it cannot be repaired here"));
@@ -83,6 +83,13 @@ void Layers::SalvageFile(std::string_view reason) {
   } else {
     GoWithoutFile(reason);
   }
+}
+
+void Layers::NoteSalvaged(const Salvaged& salvaged) {
+  rows_kept_ = salvaged.kept;
+  rows_lost_ += static_cast<int64_t>(salvaged.lost.size());
+  knows_all_lost_ = knows_all_lost_ && salvaged.knows_all;
+  NoteLost(salvaged.lost);
 }
 
 void Layers::NoteLost(const std::vector<std::string>& names) {
@@ -234,7 +241,7 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
   ++quarantined_;
   const Salvaged& salvaged = report->salvaged;
   damage_ = Cat("it was damaged and was rebuilt from its intact rows", LostText(salvaged));
-  NoteLost(salvaged.lost);
+  NoteSalvaged(salvaged);
   Say(Cat("repair ", repairs_),
       Cat("kernel cache ", options_.path, " was damaged (", reason, "); ", salvaged.kept,
           " rows were kept, the damaged file is ", report->set_aside, LostText(salvaged),

@@ -95,6 +95,12 @@ struct RowCounts {
   int64_t cubin_bytes = 0;
 };
 
+// Of one store, as a check counted them.
+struct RowsOfFile {
+  int64_t intact = 0;
+  int64_t found = 0;
+};
+
 absl::StatusOr<RowCounts> CountRows(Store& store) {
   RowCounts counts;
   TW_ASSIGN_OR_RETURN(counts.kernels, store.Count("SELECT count(*) FROM kernels"));
@@ -128,6 +134,7 @@ std::string CheckStore(Store& store, CheckReport& report) {
   std::string broken;
   const auto count = [&](auto&&...) {
     ++report.rows_checked;
+    ++report.rows_found;
     return absl::OkStatus();
   };
   (void)store.TakeSwept();
@@ -137,7 +144,10 @@ std::string CheckStore(Store& store, CheckReport& report) {
     report.problems.emplace_back(status.message());
     if (broken.empty() && absl::IsDataLoss(status)) broken = std::string(status.message());
   }
-  for (const std::string& row : store.PeekDamage()) report.problems.push_back(row);
+  for (const std::string& row : store.PeekDamage()) {
+    report.problems.push_back(row);
+    ++report.rows_found;
+  }
   const Swept swept = store.TakeSwept();
   report.deleted += swept.deleted;
   report.not_deleted.Update(swept.kept);
@@ -220,6 +230,8 @@ CacheStats CacheImpl::Stats() {
   stats.quarantined = layers->quarantined();
   stats.damage = layers->damage();
   stats.lost = layers->lost();
+  stats.rows_lost = layers->rows_lost();
+  stats.knows_all_lost = layers->knows_all_lost();
   stats.damaged_files = CountSetAside(options_.path);
   return stats;
 }
@@ -229,23 +241,34 @@ CheckReport CacheImpl::Check() {
   CheckReport report;
   std::string broken;
   bool is_suspect = false;
+  RowsOfFile in_file;
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
     CheckReport found = report;
     const std::string damage = CheckStore(store, found);
     is_suspect = found.problems.size() > report.problems.size() && store.IsStale();
     if (is_suspect) return absl::DataLossError("kernel cache: the file changed");
+    if (&store == layers->file()) {
+      broken = damage;
+      in_file = {found.rows_checked - report.rows_checked, found.rows_found - report.rows_found};
+    }
     report = std::move(found);
-    if (&store == layers->file()) broken = damage;
     return false;
   });
   if (is_suspect) report.problems.emplace_back(BeingWritten(options_.path).message());
   if (broken.empty() || !layers->FileIsWritable()) return report;
   const size_t lost_before = layers->lost().size();
+  const int64_t rows_lost_before = layers->rows_lost();
   layers->RepairFile(broken);
   report.rebuilt = layers->FileIsWritable();
   if (!report.rebuilt) report.problems.push_back("file: it could not be rebuilt");
   for (size_t i = lost_before; i < layers->lost().size(); ++i) {
     report.problems.push_back(Cat("lost with the damaged file: ", Escaped(layers->lost()[i])));
+  }
+  if (report.rebuilt) {
+    const int64_t lost = layers->rows_lost() - rows_lost_before;
+    report.rows_checked += layers->rows_kept() - in_file.intact;
+    report.rows_found += layers->rows_kept() + lost - in_file.found;
+    report.found_all = layers->knows_all_lost();
   }
   return report;
 }

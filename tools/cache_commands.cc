@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "tools/cli.h"
 #include "tools/json_text.h"
 #include "tools/message.h"
@@ -53,7 +54,8 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
 
 void PrintCheck(const CheckReport& report, const CacheStats& after) {
   for (const std::string& problem : report.problems) std::cout << problem << "\n";
-  std::cout << report.rows_checked << " rows checked, " << report.problems.size() << " problems\n";
+  std::cout << report.rows_checked << " of " << (report.found_all ? "" : "at least ")
+            << report.rows_found << " rows are intact, " << report.problems.size() << " problems\n";
   if (report.rebuilt) std::cout << "the file was rebuilt from its intact rows\n";
   if (report.deleted > 0) {
     std::cout << report.deleted << " damaged rows were deleted, to be built anew\n";
@@ -68,16 +70,30 @@ void PrintCheck(const CheckReport& report, const CacheStats& after) {
   }
 }
 
+// What a repair before the check lost: it is not in the file any more.
+void AddDamageAtOpening(const CacheStats& opened, CheckReport& report) {
+  std::vector<std::string> problems = {"file: " + opened.damage};
+  for (const std::string& row : opened.lost) {
+    problems.push_back("lost with the damaged file: " + Escaped(row));
+  }
+  report.problems.insert(report.problems.begin(), problems.begin(), problems.end());
+  report.rows_found += opened.rows_lost;
+  report.found_all = report.found_all && opened.knows_all_lost;
+}
+
 int RunCheck(const CliContext& context, const CacheArgs& args) {
   auto cache = OpenCache(context.runtime, CacheAccess::kExisting);
   if (!cache.ok()) return Fail(cache.status());
   // Asked first: a damaged file is rebuilt, or salvaged, when it is opened.
-  const std::string damage = (*cache)->Stats().damage;
+  const CacheStats before = (*cache)->Stats();
+  const std::string& damage = before.damage;
   CheckReport report = (*cache)->Check();
-  if (!damage.empty()) report.problems.insert(report.problems.begin(), "file: " + damage);
+  if (!damage.empty()) AddDamageAtOpening(before, report);
   const CacheStats after = (*cache)->Stats();
   if (args.json) {
     std::cout << Json{{"rows_checked", report.rows_checked},
+                      {"rows_found", report.rows_found},
+                      {"found_all", report.found_all},
                       {"problems", report.problems},
                       {"deleted", report.deleted},
                       {"not_deleted", MessageOf(report.not_deleted)},

@@ -357,6 +357,8 @@ TEST(DamagedFiles, CheckNamesTheRow) {
   ASSERT_EQ(report.problems.size(), 1u);
   EXPECT_THAT(report.problems[0], HasSubstr("winners row problem-3"));
   EXPECT_EQ(report.rows_checked, kKernels + kWinners + kTrials - 1);
+  EXPECT_EQ(report.rows_found, kKernels + kWinners + kTrials);
+  EXPECT_TRUE(report.found_all);
   EXPECT_THAT(cache->Check().problems, ElementsAre());
 }
 

@@ -228,6 +228,32 @@ TEST_F(CliExitTest, WarmHealsWhatItDoesNotRead) {
   }
 }
 
+// A check of a file that was rebuilt, by it or when it was opened, counts what was kept beside what
+// there was, and names what was lost.
+TEST_F(CliExitTest, CheckCountsWhatARepairLost) {
+  MakeCache(cache_);
+  const std::string whole = Bytes(cache_);
+  for (const char* table : {"winners", "trials"}) {
+    Write(cache_, whole);
+    Spoil(cache_, LeafOf(cache_, table));
+    const CliResult check = Run({"cache", "check"});
+    EXPECT_EQ(check.code, 1) << check.out << check.err;
+    EXPECT_THAT(check.out, HasSubstr("\n2 of 3 rows are intact, ")) << table;
+    EXPECT_THAT(check.out,
+                HasSubstr(std::string("lost with the damaged file: ") +
+                          (table == std::string("winners") ? "winner problem-1" : "trial ")));
+    const json again = json::parse(Run({"cache", "check", "--json"}).out);
+    EXPECT_EQ(again["rows_checked"], 2);
+    EXPECT_EQ(again["rows_found"], 2);
+  }
+  Write(cache_, whole);
+  Spoil(cache_, 0);
+  const json kept = json::parse(Run({"cache", "check", "--json"}).out);
+  EXPECT_EQ(kept["rows_checked"], 3);
+  EXPECT_EQ(kept["rows_found"], 3);
+  EXPECT_EQ(kept["rebuilt"], true);
+}
+
 // Coverage of a damaged cache: what the rebuilt file lacks is named, and a finding; where it lacks
 // nothing, one line says what happened.
 TEST_F(CliExitTest, CoverageOfADamagedCache) {
