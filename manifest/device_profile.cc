@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -150,11 +151,14 @@ absl::StatusOr<DeviceProfile> DeviceProfile::FromJson(std::string_view text) {
 
 absl::StatusOr<DeviceProfile> BuiltinDeviceProfile(std::string_view name) {
   std::string names;
+  std::vector<std::string_view> known;
   for (const BuiltinProfile& row : kProfiles) {
     if (row.id == name) return ProfileOf(row);
+    known.push_back(row.id);
     names += Cat(names.empty() ? "" : ", ", row.id);
   }
-  return NotFound("no built-in device profile '", name, "'; there are ", names);
+  return NotFound("no built-in device profile '", name, "'; there are ", names,
+                  DidYouMean(name, known));
 }
 
 std::vector<DeviceProfile> BuiltinDeviceProfiles() {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "manifest/nearest_name.h"
+
 namespace tilewright {
 namespace {
 
@@ -38,6 +40,8 @@ std::optional<DType> ParseDType(std::string_view name) {
   }
   return std::nullopt;
 }
+
+std::string DidYouMeanDType(std::string_view name) { return DidYouMean(name, NamesOf(kRows)); }
 
 bool IsFloating(DType dtype) { return dtype >= DType::kFloat8E4M3 && dtype <= DType::kFloat64; }
 

@@ -32,6 +32,8 @@ int DTypeSize(DType dtype);
 // The manifest's spelling: "float16", "float8_e4m3fn", ...
 std::string_view DTypeName(DType dtype);
 std::optional<DType> ParseDType(std::string_view name);
+// "; did you mean 'float16'?", or empty: what ends a message on a name that is no dtype.
+std::string DidYouMeanDType(std::string_view name);
 bool IsFloating(DType dtype);  // fp8, fp16, bf16, fp32, fp64
 bool IsComplex(DType dtype);
 bool IsInteger(DType dtype);  // signed and unsigned integers; not bool

@@ -112,7 +112,9 @@ absl::StatusOr<ParamSpec> ReadParam(const std::string& name, const YamlField& fi
     if (key == "type") {
       TW_ASSIGN_OR_RETURN(const std::string type, child.String());
       const std::optional<ParamSpec::Type> parsed = ParseParamType(type);
-      if (!parsed.has_value()) return child.Error("unknown parameter type '", type, "'");
+      if (!parsed.has_value()) {
+        return child.Error("unknown parameter type '", type, "'", DidYouMeanParamType(type));
+      }
       spec.type = *parsed;
       typed = true;
     }
@@ -353,7 +355,9 @@ class EntryReader {
     TW_ASSIGN_OR_RETURN(const NamedFields fields, field.Map());
     for (const auto& [name, child] : fields) {
       const std::optional<DType> dtype = ParseDType(name);
-      if (!dtype.has_value()) return child.Error("expected a dtype, got '", name, "'");
+      if (!dtype.has_value()) {
+        return child.Error("expected a dtype, got '", name, "'", DidYouMeanDType(name));
+      }
       TW_ASSIGN_OR_RETURN(const Tolerance tolerance, ReadTolerance(child));
       op_.tolerance.emplace_back(*dtype, tolerance);
     }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "manifest/call_scope.h"
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -111,6 +112,8 @@ std::string ParamNames(const OpSpec& op) {
 
 std::string_view ParamTypeName(Type type) { return kTypeNames[static_cast<size_t>(type)]; }
 
+std::string DidYouMeanParamType(std::string_view name) { return DidYouMean(name, kTypeNames); }
+
 std::optional<Type> ParseParamType(std::string_view name) {
   for (size_t i = 0; i < kTypeNames.size(); ++i) {
     if (kTypeNames[i] == name) return static_cast<Type>(i);
@@ -147,7 +150,7 @@ absl::Status BindParams(std::span<const NamedParam> given, CallDesc& call) {
   for (size_t i = 0; i < given.size(); ++i) {
     if (!op.ParamIndex(given[i].name).has_value()) {
       return InvalidArgument(op.name, ": unknown parameter '", given[i].name, "'; it has ",
-                             ParamNames(op));
+                             ParamNames(op), DidYouMean(given[i].name, NamesOf(op.params)));
     }
     for (size_t j = 0; j < i; ++j) {
       if (given[j].name == given[i].name) {

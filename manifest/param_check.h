@@ -12,6 +12,8 @@ namespace tilewright {
 // "int_or_float", the manifest's spelling; and back.
 std::string_view ParamTypeName(ParamSpec::Type type);
 std::optional<ParamSpec::Type> ParseParamType(std::string_view name);
+// "; did you mean 'int_list'?", or empty: what ends a message on a name that is no type.
+std::string DidYouMeanParamType(std::string_view name);
 
 // `value` in the normal form of its type: ints widen where a float is declared, an int becomes a
 // list where one is declared, axes count from 0 over `rank` axes (a scalar counts as one axis, as

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "manifest/call_scope.h"
+#include "manifest/nearest_name.h"
 #include "manifest/param_check.h"
 #include "manifest/status.h"
 
@@ -143,6 +144,16 @@ class SpecChecker {
     return std::nullopt;
   }
 
+  // What the unknown `name` was meant to be: a name, or an attribute of a tensor.
+  std::string Meant(std::string_view name) const {
+    const size_t dot = name.find('.');
+    if (dot != std::string_view::npos && tensors_.contains(std::string(name.substr(0, dot)))) {
+      return DidYouMean(name.substr(dot + 1), TensorAttributes());
+    }
+    std::vector<std::string_view> known(names_.begin(), names_.end());
+    return DidYouMean(name.substr(0, dot), known);
+  }
+
   Problem CheckNames(std::string field, const Expr& expr) const {
     for (const std::string& name : expr.Names()) {
       const size_t dot = name.find('.');
@@ -155,7 +166,7 @@ class SpecChecker {
           continue;
         }
       }
-      return At(std::move(field), expr.text(), ": unknown name '", name, "'");
+      return At(std::move(field), expr.text(), ": unknown name '", name, "'", Meant(name));
     }
     return std::nullopt;
   }

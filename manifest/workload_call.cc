@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "manifest/nearest_name.h"
 #include "manifest/spec_check.h"
 #include "manifest/status.h"
 
@@ -46,7 +47,8 @@ absl::Status CheckInputNames(const OpSpec& op, std::span<const std::string_view>
                                    [&](const TensorSpec& spec) { return spec.name == names[i]; });
     if (!known) {
       return InvalidArgument(op.name, ": no input '", names[i], "'; it has ",
-                             op.inputs.empty() ? "none" : TensorNames(op.inputs));
+                             op.inputs.empty() ? "none" : TensorNames(op.inputs),
+                             DidYouMean(names[i], NamesOf(op.inputs)));
     }
     const auto before = names.first(i);
     if (std::find(before.begin(), before.end(), names[i]) != before.end()) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "manifest/nearest_name.h"
+
 namespace tilewright {
 namespace {
 
@@ -44,7 +46,8 @@ absl::StatusOr<std::vector<std::pair<std::string, YamlField>>> YamlField::Map(
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string names;
     for (const std::string_view name : known) names += Cat(names.empty() ? "" : ", ", name);
-    return child.Error("unknown field; there are ", names);
+    const std::vector<std::string_view> fields(known);
+    return child.Error("unknown field; there are ", names, DidYouMean(key, fields));
   }
   return children;
 }
@@ -88,8 +91,9 @@ absl::StatusOr<double> YamlField::Float() const {
 absl::StatusOr<DType> YamlField::DTypeName() const {
   const std::optional<DType> dtype =
       node_->kind == Kind::kScalar ? ParseDType(node_->text) : std::nullopt;
-  if (!dtype.has_value()) return Expected("a dtype");
-  return *dtype;
+  if (dtype.has_value()) return *dtype;
+  if (node_->kind != Kind::kScalar) return Expected("a dtype");
+  return Error("expected a dtype, got '", node_->text, "'", DidYouMeanDType(node_->text));
 }
 
 absl::StatusOr<std::vector<DType>> YamlField::DTypes() const {

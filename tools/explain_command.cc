@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 #include "tools/cli.h"
@@ -102,7 +103,7 @@ absl::StatusOr<Explanation> ExplainCall(const CliContext& context, const Explain
   if (!exists || IsEmptyFile(options.cache_path)) options.cache_path.clear();
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime, Runtime::Open(options));
   const OpSpec* op = runtime->Spec(args.op);
-  if (op == nullptr) return NotFound("no operator '", args.op, "' (see tilewright ops)");
+  if (op == nullptr) return NoOperator(args.op, NamesOf(runtime->Ops()));
   TW_ASSIGN_OR_RETURN(const CallDesc call,
                       ParseCallArguments(*op, args.shapes, args.dtype, args.params));
   DeviceProfile device;

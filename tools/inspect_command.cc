@@ -5,11 +5,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "manifest/nearest_name.h"
 #include "manifest/op_spec.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 #include "tools/cli.h"
 #include "tools/json_text.h"
+#include "tools/selection.h"
 
 namespace tilewright {
 namespace {
@@ -79,7 +81,7 @@ absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
     std::erase_if(rows.winners, [&](const WinnerRow& row) { return row.op != args.op; });
     // Rows of an embedder's operator are known by themselves.
     if (rows.kernels.empty() && rows.winners.empty() && Manifest::FindBuiltin(args.op) == nullptr) {
-      return InvalidArgument("no operator '", args.op, "' (see tilewright ops)");
+      return NoOperator(args.op, NamesOf(Manifest::BuiltinOps()));
     }
   }
   if (args.trials.empty()) return rows;

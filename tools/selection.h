@@ -2,7 +2,9 @@
 #ifndef TILEWRIGHT_TOOLS_SELECTION_H_
 #define TILEWRIGHT_TOOLS_SELECTION_H_
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,6 +16,9 @@ class App;
 }
 
 namespace tilewright {
+
+// NotFound: there is no operator `name`, but there are `ops`.
+absl::Status NoOperator(std::string_view name, std::span<const std::string_view> ops);
 
 // --op, --family and --shapes. None given: the workloads of every operator that has a
 // recipe.

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 #include "manifest/workload_call.h"
@@ -111,7 +112,7 @@ absl::StatusOr<DType> DTypeOf(const OpSpec& op, std::string_view input, std::str
                  DTypeName(tensor->dtypes[i]));
   }
   return InvalidArgument("dtype", input.empty() ? "" : Cat(" of '", input, "'"), ": '", name,
-                         "' is not a dtype", valid);
+                         "' is not a dtype", valid, DidYouMeanDType(name));
 }
 
 // A message names its operator once.
@@ -125,8 +126,10 @@ absl::Status CheckFields(const Json& line) {
   for (const auto& [field, value] : line.items()) {
     if (field != "op" && field != "inputs" && field != "dtype" && field != "dtypes" &&
         field != "params") {
+      constexpr std::string_view kFields[] = {"op", "inputs", "dtype", "dtypes", "params"};
       return InvalidArgument("unknown field '", field,
-                             "' (expected op, inputs, dtype, dtypes, params)");
+                             "' (expected op, inputs, dtype, dtypes, params)",
+                             DidYouMean(field, kFields));
     }
   }
   for (const char* field : {"op", "dtype"}) {
@@ -174,7 +177,10 @@ absl::StatusOr<CallDesc> CallOfLine(std::string_view line, std::span<const OpSpe
   TW_RETURN_IF_ERROR(CheckFields(json));
   const std::string name = json["op"];
   const OpSpec* op = FindOp(ops, name);
-  if (op == nullptr) return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+  if (op == nullptr) {
+    return InvalidArgument("no operator '", name, "' (see tilewright ops)",
+                           DidYouMean(name, NamesOf(ops)));
+  }
   absl::StatusOr<CallDesc> call = CallOfFields(*op, json);
   if (call.ok()) return call;
   return OfOp(*op, call.status());

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "manifest/nearest_name.h"
+#include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "runtime/logging.h"
 #include "tools/cli.h"
@@ -55,6 +57,27 @@ void RefuseFlagValues(CLI::App& app) {
   }
 }
 
+// What the first word that nothing takes was meant to be: a command or an option of those given.
+std::string MeantOf(CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  if (!given.empty()) return MeantOf(*given.front());
+  std::vector<std::string> names;  // of what stands here
+  for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  for (const CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
+    for (const CLI::Option* option : each->get_options()) names.push_back(option->get_name());
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  // What follows the first such word is often meant for it.
+  for (CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
+    if (each->remaining().empty()) continue;
+    const std::string word = each->remaining().front();
+    return Cat("tilewright: no '", word, "' here", DidYouMean(word, known), "\n");
+  }
+  return "";
+}
+
 int Main(int argc, char** argv) {
   CliContext context;
   context.runtime = RuntimeOptions::FromEnvironment();
@@ -83,6 +106,10 @@ int Main(int argc, char** argv) {
   RefuseFlagValues(app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    (void)app.exit(error);
+    std::cerr << MeantOf(app);
+    return kMisuse;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kMisuse;
   }

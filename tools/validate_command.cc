@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "manifest/nearest_name.h"
 #include "manifest/spec_check.h"
 #include "manifest/status.h"
 #include "runtime/compiler.h"
@@ -14,6 +15,7 @@
 #include "tools/json_text.h"
 #include "tools/message.h"
 #include "tools/read_file.h"
+#include "tools/selection.h"
 #include "tools/validator.h"
 
 namespace tilewright {
@@ -99,7 +101,7 @@ absl::StatusOr<Report> Validate(const CliContext& context, const ValidateArgs& a
   for (const std::string& name : args.ops) {
     if (std::none_of(entries.begin(), entries.end(),
                      [&](const OpSpec& op) { return op.name == name; })) {
-      return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+      return NoOperator(name, NamesOf(entries));
     }
   }
   if (!args.ops.empty()) {

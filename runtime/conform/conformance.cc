@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cache/cache.h"
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 #include "runtime/conform/call_identity.h"
 #include "runtime/conform/case_runner.h"
@@ -123,7 +124,10 @@ class Conformance {
     std::vector<const OpSpec*> ops;
     for (const std::string& name : options_.ops) {
       const OpSpec* op = served_.Spec(name);
-      if (op == nullptr) return NotFound("conformance: no operator '", name, "'");
+      if (op == nullptr) {
+        return NotFound("conformance: no operator '", name, "'",
+                        DidYouMean(name, NamesOf(served_.Ops())));
+      }
       ops.push_back(op);
     }
     if (!ops.empty()) return ops;
