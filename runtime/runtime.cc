@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cache/cache.h"
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "runtime/custom_ops.h"
@@ -189,7 +190,9 @@ class RuntimeImpl final : public Runtime {
  private:
   absl::StatusOr<const OpEntry*> Entry(std::string_view op) const {
     const OpEntry* entry = ops_.Find(op);
-    if (entry == nullptr) return NotFound("no operator is named '", op, "'");
+    if (entry == nullptr) {
+      return NotFound("no operator is named '", op, "'", DidYouMean(op, NamesOf(Ops())));
+    }
     return entry;
   }
 
@@ -238,7 +241,11 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
   }
   TemplateSet templates = TemplateSet::Builtin();
   if (!options.template_dir.empty()) {
-    TW_RETURN_IF_ERROR(templates.OverrideFrom(options.template_dir));
+    const absl::Status taken = templates.OverrideFrom(options.template_dir);
+    if (!taken.ok()) {
+      return absl::Status(taken.code(), Cat("TILEWRIGHT_TEMPLATES (RuntimeOptions::template_dir): ",
+                                            std::string(taken.message())));
+    }
   }
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Cache> cache, OpenCache(options));
   auto runtime =

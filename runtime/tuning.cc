@@ -336,6 +336,10 @@ absl::StatusOr<std::string> FindWorker(const std::string& explicit_path) {
     if (access(path.c_str(), X_OK) == 0) return path.string();
     list += Cat(list.empty() ? "" : ", ", path.string());
   }
+  if (!explicit_path.empty()) {
+    return NotFound("TILEWRIGHT_WORKER (RuntimeOptions::worker_path) is ", list,
+                    ", which is no program");
+  }
   return NotFound("no tuning worker; sought ", list);
 }
 

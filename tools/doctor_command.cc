@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "kernel_templates/embedded.h"
 #include "manifest/status.h"
 #include "runtime/compiler.h"
 #include "runtime/driver/driver.h"
@@ -58,6 +59,14 @@ Part CompilerPart(Compiler& compiler) {
   return {"nvrtc", true, *version};
 }
 
+// Only of a folder that was asked for.
+std::vector<Part> TemplateParts(const std::string& folder) {
+  if (folder.empty()) return {};
+  const absl::Status taken = TemplateSet::Builtin().OverrideFrom(folder);
+  if (taken.ok()) return {{"templates", true, Cat("TILEWRIGHT_TEMPLATES: ", folder)}};
+  return {{"templates", false, Cat("TILEWRIGHT_TEMPLATES: ", MessageOf(taken))}};
+}
+
 // A cache that is not there: whether it can be made, with the folders above it that are missing.
 Part NewCachePart(const std::string& path) {
   std::error_code error;
@@ -96,7 +105,9 @@ int RunDoctor(const CliContext& context, bool json) {
   const std::shared_ptr<Compiler> compiler =
       NvrtcCompiler(options.nvrtc_path, options.nvrtc_search_dirs);
   std::vector<Part> parts = {DriverPart(*driver), CompilerPart(*compiler), CachePart(options)};
+  for (Part& part : TemplateParts(options.template_dir)) parts.push_back(std::move(part));
   options.cache_path.clear();
+  options.template_dir.clear();
   options.driver = driver;
   const auto runtime = Runtime::Open(std::move(options));
   if (!runtime.ok()) return Fail(runtime.status());

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "kernel_templates/recipe.h"
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 #include "tools/message.h"
@@ -28,27 +29,35 @@ absl::Status CheckNames(const CallSelection& selection) {
     const auto found =
         std::find_if(ops.begin(), ops.end(), [&](const OpSpec& op) { return op.name == name; });
     if (found == ops.end()) {
-      return InvalidArgument("no operator '", name, "' (see tilewright ops)");
+      return NoOperator(name, NamesOf(ops));
     }
     if (!HasRecipe(*found)) {
-      return InvalidArgument("operator '", name, "' is declared, but has no recipe");
+      return FailedPrecondition("operator '", name, "' is declared, but has no recipe");
     }
   }
   for (const std::string& family : selection.families) {
     if (std::none_of(ops.begin(), ops.end(),
                      [&](const OpSpec& op) { return op.family == family; })) {
-      return InvalidArgument("no family '", family, "' (see tilewright ops)");
+      std::vector<std::string_view> families;
+      for (const OpSpec& op : ops) families.push_back(op.family);
+      return InvalidArgument("no family '", family, "' (see tilewright ops)",
+                             DidYouMean(family, families));
     }
   }
   return absl::OkStatus();
 }
 
-// Those of the built-in profiles, each after a space.
-std::string Architectures() {
+// Those of the built-in profiles.
+std::set<std::string> ArchNames() {
   std::set<std::string> archs;
   for (const DeviceProfile& profile : BuiltinDeviceProfiles()) archs.insert(profile.arch);
+  return archs;
+}
+
+// The same, each after a space.
+std::string Architectures() {
   std::string text;
-  for (const std::string& name : archs) text += " " + name;
+  for (const std::string& name : ArchNames()) text += " " + name;
   return text;
 }
 
@@ -61,6 +70,10 @@ absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
 }
 
 }  // namespace
+
+absl::Status NoOperator(std::string_view name, std::span<const std::string_view> ops) {
+  return NotFound("no operator '", name, "' (see tilewright ops)", DidYouMean(name, ops));
+}
 
 void CallSelection::AddOptions(CLI::App& command) {
   command.add_option("--op", ops, "Only these operators, and those of --family");
@@ -79,7 +92,7 @@ absl::StatusOr<std::vector<const OpSpec*>> CallSelection::Ops() const {
       chosen.push_back(&op);
     }
   }
-  if (chosen.empty()) return InvalidArgument("no operator that has a recipe is chosen");
+  if (chosen.empty()) return FailedPrecondition("no operator that has a recipe is chosen");
   return chosen;
 }
 
@@ -118,8 +131,12 @@ absl::StatusOr<std::vector<DeviceProfile>> DeviceSelection::Profiles() const {
   if (device.empty()) {
     std::vector<DeviceProfile> profiles = BuiltinDeviceProfiles();
     std::erase_if(profiles, [&](const DeviceProfile& profile) { return profile.arch != arch; });
-    if (profiles.empty())
-      return NotFound("no architecture '", arch, "'; there are", Architectures());
+    if (profiles.empty()) {
+      const std::set<std::string> archs = ArchNames();
+      const std::vector<std::string_view> known(archs.begin(), archs.end());
+      return NotFound("no architecture '", arch, "'; there are", Architectures(),
+                      DidYouMean(arch, known));
+    }
     return profiles;
   }
   TW_ASSIGN_OR_RETURN(const DeviceProfile profile, NamedProfile(device));

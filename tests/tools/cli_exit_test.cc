@@ -228,6 +228,36 @@ TEST_F(CliExitTest, WarmHealsWhatItDoesNotRead) {
   }
 }
 
+// A call that no kernel serves is a finding, and a name that means nothing is misuse, whichever
+// command is asked.
+TEST_F(CliExitTest, CallsThatCannotBeServed) {
+  const std::string shapes = cache_ + ".jsonl";
+  Write(shapes,
+        R"({"op": "NegFwdOp", "inputs": {"input": [9007199254740992]}, "dtype": "float16"})");
+  const std::vector<std::vector<std::string>> unserved = {
+      {"explain", "NegFwdOp", "9007199254740992", "--arch", "sm_90a"},
+      {"warm", "--arch", "sm_90a", "--shapes", shapes},
+      {"coverage", "--arch", "sm_90a", "--shapes", shapes}};
+  for (const auto& arguments : unserved) {
+    const CliResult result = Run(arguments);
+    EXPECT_EQ(result.code, 1) << arguments[0];
+    EXPECT_THAT(result.err, HasSubstr(" CTAs, expected at most ")) << arguments[0];
+  }
+  const std::vector<std::vector<std::string>> unknown = {
+      {"explain", "NoOp", "1"},
+      {"warm", "--arch", "sm_90a", "--op", "NoOp"},
+      {"coverage", "--device", "h200", "--op", "NoOp"},
+      {"tune", "--op", "NoOp"},
+      {"bench", "--op", "NoOp"},
+      {"validate", "--op", "NoOp"},
+      {"conform", "--op", "NoOp"}};
+  for (const auto& arguments : unknown) {
+    const CliResult result = Run(arguments);
+    EXPECT_EQ(result.code, 2) << arguments[0];
+    EXPECT_THAT(result.err, HasSubstr("no operator 'NoOp'")) << arguments[0];
+  }
+}
+
 // A check of a file that was rebuilt, by it or when it was opened, counts what was kept beside what
 // there was, and names what was lost.
 TEST_F(CliExitTest, CheckCountsWhatARepairLost) {

@@ -155,7 +155,13 @@ TEST(CliTest, DoctorReportsEachPart) {
   const CliResult without = sandbox.Run({"doctor"}, {{"TILEWRIGHT_NVRTC", "/nowhere/libnvrtc.so"}});
   EXPECT_EQ(without.code, 1);
   EXPECT_THAT(without.out, HasSubstr("MISSING  nvrtc"));
-  EXPECT_THAT(without.out, HasSubstr("/nowhere/libnvrtc.so"));
+  EXPECT_THAT(without.out, HasSubstr("TILEWRIGHT_NVRTC (RuntimeOptions::nvrtc_path) is "
+                                     "/nowhere/libnvrtc.so, from which NVRTC cannot be loaded:"));
+  const CliResult templates = sandbox.Run({"doctor"}, {{"TILEWRIGHT_TEMPLATES", "/nowhere"}});
+  EXPECT_EQ(templates.code, 1);
+  EXPECT_THAT(templates.out, HasSubstr("MISSING  templates: TILEWRIGHT_TEMPLATES: template "
+                                       "directory /nowhere: No such file or directory"));
+  EXPECT_THAT(templates.out, HasSubstr("found    nvrtc"));
   const CliResult nowhere = sandbox.Run({"--cache", "/dev/null/k.db", "doctor"});
   EXPECT_EQ(nowhere.code, 1);
   EXPECT_THAT(nowhere.out, HasSubstr("/dev/null/k.db cannot be made: /dev/null: Not a directory"));
@@ -292,6 +298,57 @@ TEST(CliTest, WarmStopsWhereThereIsNoCompiler) {
       sandbox.Run({"warm", "--arch", "sm_90a", "--family", "reduction", "--json"}, environment);
   EXPECT_EQ(listed.code, 1);
   EXPECT_EQ(json::parse(listed.out)["failures"].size(), 1u);
+}
+
+// Guards: a folder of templates that is not there is told with the variable that names it.
+TEST(CliTest, TemplatesThatAreNotThere) {
+  const CliSandbox sandbox;
+  const CliResult warm = sandbox.Run({"warm", "--arch", "sm_90a", "--op", "AddFwdOp"},
+                                     {{"TILEWRIGHT_TEMPLATES", "/nowhere"}});
+  EXPECT_EQ(warm.code, 2);
+  EXPECT_THAT(warm.err, HasSubstr("TILEWRIGHT_TEMPLATES (RuntimeOptions::template_dir): template "
+                                  "directory /nowhere: No such file or directory"));
+  const std::string empty = sandbox.Path("empty");
+  std::filesystem::create_directory(empty);
+  const CliResult none = sandbox.Run({"warm", "--arch", "sm_90a", "--op", "AddFwdOp"},
+                                     {{"TILEWRIGHT_TEMPLATES", empty}});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("template directory " + empty + ": expected .cuh files"));
+}
+
+// Guards: a misspelt name is answered with the one that was meant, wherever names are looked up.
+TEST(CliTest, MisspeltNames) {
+  const CliSandbox sandbox;
+  const std::string shapes =
+      sandbox.Write("s.jsonl", R"({"op": "gemm", "inputs": {}, "dtype": "float16"}
+{"op": "AddFwdOp", "inptus": {}, "inputs": {}, "dtype": "float16"}
+{"op": "AddFwdOp", "inputs": {"a": [4], "b": [4]}, "dtype": "flaot16"}
+)");
+  const struct {
+    std::vector<std::string> arguments;
+    std::string meant;
+  } kCases[] = {
+      {{"explain", "gemm", "2x2", "--arch", "sm_90a"}, "'GemmFwdOp'"},
+      {{"warm", "--arch", "sm_90a", "--op", "GemFwdOp"}, "'GemmFwdOp'"},
+      {{"warm", "--arch", "sm_90a", "--family", "atention"}, "'attention'"},
+      {{"warm", "--arch", "sm_90", "--op", "AddFwdOp"}, "'sm_90a'"},
+      {{"warm", "--device", "H20O", "--op", "AddFwdOp"}, "'h200'"},
+      {{"validate", "--op", "softmax"}, "'SoftmaxFwdOp'"},
+      {{"explain", "SoftmaxFwdOp", "4x4", "--param", "dmi=1", "--arch", "sm_90a"}, "'dim'"},
+      {{"explain", "RMSNormFwdOp", "2x8", "wieght=8", "--arch", "sm_90a"}, "'weight'"},
+      {{"explain", "AddFwdOp", "4", "4", "--dtype", "bfloat_16", "--arch", "sm_90a"}, "'bfloat16'"},
+      {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'GemmFwdOp'"},
+      {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'inputs'"},
+      {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'float16'"},
+      {{"wram", "--arch", "sm_90a"}, "'warm'"},
+      {{"cache", "chek"}, "'check'"},
+      {{"warm", "--acrh", "sm_90a"}, "'--arch'"},
+  };
+  for (const auto& each : kCases) {
+    const CliResult result = sandbox.Run(each.arguments);
+    EXPECT_EQ(result.code, 2) << each.meant;
+    EXPECT_THAT(result.err, HasSubstr("did you mean " + each.meant + "?"));
+  }
 }
 
 // Guards: what strict mode tells users to run is not refused by strict mode.
