@@ -51,7 +51,9 @@ class CallBuilder {
     for (size_t i = 0; i < op_.inputs.size(); ++i) {
       TW_RETURN_IF_ERROR(BindPattern(op_.inputs[i], call_.operands[i]));
     }
-    return scope_.DefineAll(op_.let, "let");
+    const absl::Status defined = scope_.DefineAll(op_.let, "let");
+    // Of what a definition cannot be evaluated for, a rule tells in the operator's own words.
+    return defined.ok() ? defined : FirstBrokenRule(defined);
   }
 
   // Checks outputs that the caller gave against what the manifest says they are.
@@ -93,7 +95,8 @@ class CallBuilder {
       TW_ASSIGN_OR_RETURN(const Dims shape, OutputShape(spec));
       Operand output;
       output.desc = TensorDesc::Contiguous(dtype, shape);
-      TW_RETURN_IF_ERROR(CheckView(spec, "output", output));
+      const absl::Status view = CheckView(spec, "output", output);
+      if (!view.ok()) return FirstBrokenRule(view);
       call_.operands.push_back(output);
     }
     return absl::OkStatus();
@@ -278,6 +281,14 @@ class CallBuilder {
                            ": dtypes: expected a combination that the manifest lists, got ", got);
   }
 
+  absl::Status Broken(const Expr& rule) const {
+    return InvalidArgument(op_.name, ": expected ", rule.text(), ", got ", call_.ToString());
+  }
+  static bool Holds(const ExprValue& value) {
+    const bool* holds = std::get_if<bool>(&value);
+    return holds != nullptr && *holds;
+  }
+
   absl::Status CheckRules() const {
     for (const Expr& rule : op_.shape_rules) {
       const absl::StatusOr<ExprValue> value = rule.Evaluate(scope_);
@@ -285,11 +296,18 @@ class CallBuilder {
         return InvalidArgument(op_.name, ": rule ", rule.text(), ": ", value.status().message(),
                                "; got ", call_.ToString());
       }
-      const bool* holds = std::get_if<bool>(&*value);
-      if (holds != nullptr && *holds) continue;
-      return InvalidArgument(op_.name, ": expected ", rule.text(), ", got ", call_.ToString());
+      if (!Holds(*value)) return Broken(rule);
     }
     return absl::OkStatus();
+  }
+
+  // Of the rules that use nothing but what is defined; `otherwise` where all of those hold.
+  absl::Status FirstBrokenRule(absl::Status otherwise) const {
+    for (const Expr& rule : op_.shape_rules) {
+      const absl::StatusOr<ExprValue> value = rule.Evaluate(scope_);
+      if (value.ok() && !Holds(*value)) return Broken(rule);
+    }
+    return otherwise;
   }
 
   const OpSpec& op_;

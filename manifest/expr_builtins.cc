@@ -162,10 +162,14 @@ Result ExtentsAt(Arguments arguments) {
 // pooled_extent(extent, kernel, stride, padding, dilation, ceil_mode): windows along one axis; in
 // ceil mode none starts in the padding after the end.
 Result PooledExtent(Arguments arguments) {
+  static constexpr std::array<std::string_view, 5> kNames = {"extent", "kernel", "stride",
+                                                             "padding", "dilation"};
   std::array<int64_t, 5> v{};
   for (size_t i = 0; i < v.size(); ++i) {
     TW_ASSIGN_OR_RETURN(v[i], IntAt(arguments, i));
-    if (v[i] < 0 || v[i] > INT32_MAX) return InvalidArgument("argument ", i + 1, " is ", v[i]);
+    if (v[i] < 0 || v[i] > INT32_MAX) {
+      return InvalidArgument("expected a ", kNames[i], " from 0 to ", INT32_MAX, ", got ", v[i]);
+    }
   }
   TW_ASSIGN_OR_RETURN(const bool ceil_mode, BoolAt(arguments, 5));
   const auto [extent, kernel, stride, padding, dilation] = v;

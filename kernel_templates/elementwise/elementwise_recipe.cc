@@ -134,9 +134,9 @@ absl::StatusOr<BoundCall> BindGeometry(const CallDesc& call, const ElementwisePr
     grid = std::min(grid, int64_t{g.blocks_per_sm} * std::max(device.sm_count, 1));
   }
   if (grid > kMaxGrid) {
-    return InvalidArgument(call.op == nullptr ? "the operator" : call.op->name, ": output of ",
-                           plan.elements, " elements needs ", grid, " CTAs, expected at most ",
-                           kMaxGrid);
+    return FailedPrecondition(call.op == nullptr ? "the operator" : call.op->name, ": output of ",
+                              plan.elements, " elements needs ", grid, " CTAs, expected at most ",
+                              kMaxGrid);
   }
   Launch launch;
   launch.grid[0] = static_cast<uint32_t>(grid);

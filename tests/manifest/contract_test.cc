@@ -267,14 +267,49 @@ TEST(ContractTest, SiluAndMulNeedsAnEvenWidth) {
 // why it cannot be, and the call.
 TEST(ContractTest, LetErrorsNameTheCall) {
   const std::vector<Operand> x = {Of(kHalf, {1, 2, 8, 8})};
-  const std::vector<NamedParam> params = {{"kernel_size", Dims{2, 2}}, {"stride", Dims{0, 1}}};
+  const std::vector<NamedParam> params = {{"kernel_size", Dims{12, 2}}, {"stride", Dims{2, 1}}};
   const absl::Status status = InferCall(Op("AvgPool2dFwdOp"), x, params).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   const std::string message = Cat(status.message());
   EXPECT_THAT(message, HasSubstr("AvgPool2dFwdOp: let 'H_out' = pooled_extent(H_in, "));
-  EXPECT_THAT(message,
-              HasSubstr("; got AvgPool2dFwdOp(input=float16(1, 2, 8, 8), kernel_size=(2, 2), "
-                        "stride=(0, 1)"));
+  EXPECT_THAT(message, HasSubstr(": the window does not fit extent 8; got "
+                                 "AvgPool2dFwdOp(input=float16(1, 2, 8, 8), kernel_size=(12, 2), "
+                                 "stride=(2, 1)"));
+}
+
+// Guards: what pooling refuses is told of its own parameters, also where they keep the values among
+// the rules from being computed.
+TEST(ContractTest, PoolingErrorsNameTheParameters) {
+  const std::vector<Operand> x = {Of(kHalf, {1, 2, 8, 8})};
+  const auto error_of = [&](std::string_view op, const std::vector<NamedParam>& params) {
+    return Cat(InferCall(Op(op), x, params).status().message());
+  };
+  EXPECT_THAT(error_of("AvgPool2dFwdOp", {{"kernel_size", Dims{2, 2}}, {"stride", Dims{0, 1}}}),
+              HasSubstr("AvgPool2dFwdOp: expected min(kernel_size) > 0 and min(stride) > 0, got "
+                        "AvgPool2dFwdOp("));
+  EXPECT_THAT(error_of("AvgPool2dFwdOp", {{"kernel_size", Dims{-1}}}),
+              HasSubstr("expected min(kernel_size) > 0"));
+  EXPECT_THAT(error_of("AvgPool2dFwdOp", {{"kernel_size", Dims{2}}, {"padding", Dims{-1}}}),
+              HasSubstr("expected min(padding) >= 0, got"));
+  EXPECT_THAT(error_of("AvgPool2dFwdOp", {{"kernel_size", Dims{2, 2, 2}}}),
+              HasSubstr("expected len(kernel_size) in (1, 2) and len(stride) in (1, 2), got"));
+  EXPECT_THAT(error_of("MaxPool2dFwdOp", {{"kernel_size", Dims{2}}, {"dilation", Dims{0}}}),
+              HasSubstr("min(stride) > 0 and min(dilation) > 0, got"));
+  for (const Dims& size : {Dims{0}, Dims{3, -2}, Dims{0, 2}}) {
+    EXPECT_THAT(error_of("AdaptiveAvgPool2dFwdOp", {{"output_size", size}}),
+                HasSubstr("expected (output_size[0] > 0 or output_size[0] == -1) and"))
+        << size.ToString();
+  }
+  for (const Dims& size : {Dims{}, Dims{2, 2, 2}}) {
+    EXPECT_THAT(error_of("AdaptiveAvgPool2dFwdOp", {{"output_size", size}}),
+                HasSubstr("expected len(output_size) in (1, 2), got"))
+        << size.ToString();
+  }
+  EXPECT_EQ(InferCall(Op("AdaptiveAvgPool2dFwdOp"), x,
+                      std::vector<NamedParam>{{"output_size", Dims{-1, 3}}})
+                ->output(0)
+                .desc.shape,
+            (Dims{1, 2, 8, 3}));
 }
 
 // Optional and mutated inputs, dtype parameters and combinations, on an operator made for it.

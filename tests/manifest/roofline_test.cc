@@ -52,6 +52,33 @@ TEST(BuiltinOpsTest, EveryWorkloadExpandsWithWork) {
   }
 }
 
+// Guards: a scalar, where an operator takes one, is work that can be counted.
+TEST(BuiltinOpsTest, ScalarsHaveWork) {
+  int scalars = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    Workload workload;
+    for (const TensorSpec& input : op.inputs)
+      workload.input_shapes.emplace_back(input.name, Dims());
+    const auto call = WorkloadCall(op, workload, op.workloads[0].dtypes[0]);
+    if (!call.ok()) continue;  // takes no scalar, or needs parameters
+    const auto work = EvaluateRoofline(*call);
+    ASSERT_TRUE(work.ok()) << work.status();
+    EXPECT_GT(work->bytes, 0) << op.name;
+    ++scalars;
+  }
+  EXPECT_GT(scalars, 50);
+  EXPECT_EQ(EvaluateRoofline(Infer("SoftmaxFwdOp", DType::kFloat32, {Dims()}))->bytes, 8);
+  EXPECT_EQ(EvaluateRoofline(Infer("LogSoftmaxFwdOp", DType::kFloat32, {Dims()}))->bytes, 8);
+}
+
+// Guards: counts of more than 2^31 elements are whole 64-bit numbers, the work too.
+TEST(BuiltinOpsTest, CountsBeyond32Bits) {
+  const int64_t many = (int64_t{1} << 32) + 7;
+  const CallDesc call = Infer("CountNonzeroFwdOp", DType::kBool, {Dims{many}});
+  EXPECT_EQ(call.output(0).desc.dtype, DType::kInt64);
+  EXPECT_EQ(EvaluateRoofline(call)->flops, 2 * many);
+}
+
 TEST(BuiltinOpsTest, FindsTheSameObjects) {
   ASSERT_EQ(Manifest::BuiltinNames().size(), Manifest::BuiltinOps().size());
   for (size_t i = 0; i < Manifest::BuiltinNames().size(); ++i) {

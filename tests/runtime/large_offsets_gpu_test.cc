@@ -142,6 +142,26 @@ TEST_F(LargeOffsetsGpuTest, BroadcastUnary) {
   }
 }
 
+// A count that 32 bits do not hold, of a tensor as a whole and of each row of a broadcast view.
+TEST_F(LargeOffsetsGpuTest, CountBeyond32Bits) {
+  constexpr int64_t kCount = 2 * kTwo31 + 4099;
+  const Tensor x = Make(DType::kBool, {kCount}, {}, /*poisoned=*/true);
+  for (int64_t at : {int64_t{5}, kTwo31, kCount - 1}) Put(x, {at}, 0);
+  const Tensor y = Output(DType::kInt64, {});
+  Call("CountNonzeroFwdOp", {x}, {y});
+  EXPECT_EQ(At(y, {}), kCount - 3);
+
+  constexpr int64_t kRows = 2 * kTwo31 / 4096 + 1;
+  Tensor row = Make(DType::kBool, {2, 4096}, {}, /*poisoned=*/true);
+  Put(row, {1, 7}, 0);
+  row.desc.shape = {2, kRows, 4096};
+  row.desc.strides = {4096, 0, 1};
+  const Tensor counts = Output(DType::kInt64, {2});
+  Call("CountNonzeroFwdOp", {row}, {counts}, {{"dim", Dims{1, 2}}});
+  EXPECT_EQ(At(counts, {0}), kRows * 4096);
+  EXPECT_EQ(At(counts, {1}), kRows * 4095);
+}
+
 TEST_F(LargeOffsetsGpuTest, Ternary) {
   constexpr int64_t kCount = kTwo31 + 4099;
   const Tensor condition = Make(DType::kBool, {kCount});
