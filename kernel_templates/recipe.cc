@@ -6,6 +6,7 @@ namespace tilewright {
 namespace {
 
 constexpr std::string_view kTypeAlias = "using ";
+constexpr std::string_view kInteger = "int ";
 
 // The last word of a declaration: "int kThreads" -> "kThreads".
 std::string_view DeclaredName(std::string_view declaration) {
@@ -15,7 +16,12 @@ std::string_view DeclaredName(std::string_view declaration) {
 }  // namespace
 
 std::string KernelSpec::Source() const {
-  std::string source = Cat("#include \"", template_file, "\"\nstruct Config {\n");
+  std::string source;
+  for (const auto& [declaration, value] : constants) {
+    if (!declaration.starts_with(kInteger)) continue;
+    source += Cat("#define CONFIG_", DeclaredName(declaration), " ", value, "\n");
+  }
+  source += Cat("#include \"", template_file, "\"\nstruct Config {\n");
   for (const auto& [declaration, value] : constants) {
     const bool alias = declaration.starts_with(kTypeAlias);
     source += Cat(alias ? "  " : "  static constexpr ", declaration, " = ", value, ";\n");

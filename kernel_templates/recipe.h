@@ -32,7 +32,8 @@ struct KernelSpec {
   std::string template_file;  // "norm/rms_norm.cuh", relative to kernel_templates/
   std::string entry;          // "tilewright::RmsNormKernel"
   // Declaration and value, in order: {"int kThreads", "256"} becomes
-  // `static constexpr int kThreads = 256;`, {"using Element", "tilewright::bf16"} a type alias.
+  // `static constexpr int kThreads = 256;`, {"using Element", "tilewright::bf16"} a type alias. An
+  // int is also the macro CONFIG_kThreads, which a template may ask what it need not parse.
   std::vector<std::pair<std::string, std::string>> constants;
 
   std::string Source() const;         // the translation unit

@@ -12,6 +12,7 @@ HEADER = """\
 
 #include "device/base.cuh"
 #include "device/types.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -62,8 +63,10 @@ def main():
     print("// clang-format off")
     print(HEADER, end="")
     for n in range(8, 257, 8):
+        print(f"\n#if TILEWRIGHT_WGMMA_USED({n})", end="")
         for element, ptx in ELEMENTS:
             print(wrapper(element, ptx, n), end="")
+        print("#endif")
     print("\n}  // namespace tilewright\n\n#endif  // TILEWRIGHT_DEVICE_WGMMA_CUH_")
 
 

@@ -15,6 +15,7 @@ HEADER = """\
 
 #include "device/wgmma.cuh"
 #include "device/wgmma_rs.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -86,10 +87,14 @@ def main():
     print("// clang-format off")
     print(HEADER, end="")
     for n in range(32, 257, 32):
+        print(f"\n#if TILEWRIGHT_WGMMA_USED({n})", end="")
         print(from_shared(n), end="")
+        print("#endif")
     # Values of up to 240 dimensions have eight more, for sums.
     for n in [*range(24, 249, 16), 256]:
+        print(f"\n#if TILEWRIGHT_WGMMA_USED({n})", end="")
         print(from_registers(n), end="")
+        print("#endif")
     print("\n}  // namespace tilewright\n\n#endif  // TILEWRIGHT_DEVICE_WGMMA_E4M3_CUH_")
 
 

@@ -13,6 +13,7 @@ HEADER = """\
 
 #include "device/base.cuh"
 #include "device/types.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -58,7 +59,9 @@ def main():
     print(HEADER, end="")
     for element, ptx, k, transposes in ELEMENTS:
         for n in range(k, 257 if k == 32 else 193, k):
+            print(f"\n#if TILEWRIGHT_WGMMA_USED({n})", end="")
             print(wrapper(element, ptx, k, transposes, n), end="")
+            print("#endif")
     print("\n}  // namespace tilewright\n\n#endif  // TILEWRIGHT_DEVICE_WGMMA_FOUR_CUH_")
 
 

@@ -8,6 +8,12 @@
 #ifndef TILEWRIGHT_ATTENTION_WGMMA_CUH_
 #define TILEWRIGHT_ATTENTION_WGMMA_CUH_
 
+// CONFIG_<name> is Config::<name>; with float8 the values have eight more columns, for sums.
+#ifdef CONFIG_kTileN
+#define TILEWRIGHT_WGMMA_USED(n) \
+  ((n) == CONFIG_kTileN || (n) == CONFIG_kValueDim || (n) == CONFIG_kValueDim + 8)
+#endif
+
 #include "attention/sequence.cuh"
 #include "attention/softmax.cuh"
 #include "attention/wgmma_memory.cuh"

@@ -6,6 +6,7 @@
 
 #include "device/base.cuh"
 #include "device/types.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -28,6 +29,7 @@ __device__ __forceinline__ void WgmmaWait() {
 template <class Element, int kN, bool kMnMajorA, bool kMnMajorB>
 struct Wgmma;
 
+#if TILEWRIGHT_WGMMA_USED(8)
 // wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 8, kMnMajorA, kMnMajorB> {
@@ -51,7 +53,9 @@ struct Wgmma<bf16, 8, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(16)
 // wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 16, kMnMajorA, kMnMajorB> {
@@ -75,7 +79,9 @@ struct Wgmma<bf16, 16, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(24)
 // wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 24, kMnMajorA, kMnMajorB> {
@@ -99,7 +105,9 @@ struct Wgmma<bf16, 24, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(32)
 // wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 32, kMnMajorA, kMnMajorB> {
@@ -123,7 +131,9 @@ struct Wgmma<bf16, 32, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(40)
 // wgmma.mma_async.sync.aligned.m64n40k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 40, kMnMajorA, kMnMajorB> {
@@ -147,7 +157,9 @@ struct Wgmma<bf16, 40, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(48)
 // wgmma.mma_async.sync.aligned.m64n48k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 48, kMnMajorA, kMnMajorB> {
@@ -171,7 +183,9 @@ struct Wgmma<bf16, 48, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(56)
 // wgmma.mma_async.sync.aligned.m64n56k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 56, kMnMajorA, kMnMajorB> {
@@ -195,7 +209,9 @@ struct Wgmma<bf16, 56, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(64)
 // wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 64, kMnMajorA, kMnMajorB> {
@@ -219,7 +235,9 @@ struct Wgmma<bf16, 64, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(72)
 // wgmma.mma_async.sync.aligned.m64n72k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 72, kMnMajorA, kMnMajorB> {
@@ -243,7 +261,9 @@ struct Wgmma<bf16, 72, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(80)
 // wgmma.mma_async.sync.aligned.m64n80k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 80, kMnMajorA, kMnMajorB> {
@@ -267,7 +287,9 @@ struct Wgmma<bf16, 80, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(88)
 // wgmma.mma_async.sync.aligned.m64n88k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 88, kMnMajorA, kMnMajorB> {
@@ -291,7 +313,9 @@ struct Wgmma<bf16, 88, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(96)
 // wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 96, kMnMajorA, kMnMajorB> {
@@ -315,7 +339,9 @@ struct Wgmma<bf16, 96, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(104)
 // wgmma.mma_async.sync.aligned.m64n104k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 104, kMnMajorA, kMnMajorB> {
@@ -339,7 +365,9 @@ struct Wgmma<bf16, 104, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(112)
 // wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 112, kMnMajorA, kMnMajorB> {
@@ -363,7 +391,9 @@ struct Wgmma<bf16, 112, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(120)
 // wgmma.mma_async.sync.aligned.m64n120k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 120, kMnMajorA, kMnMajorB> {
@@ -387,7 +417,9 @@ struct Wgmma<bf16, 120, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(128)
 // wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 128, kMnMajorA, kMnMajorB> {
@@ -411,7 +443,9 @@ struct Wgmma<bf16, 128, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(136)
 // wgmma.mma_async.sync.aligned.m64n136k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 136, kMnMajorA, kMnMajorB> {
@@ -435,7 +469,9 @@ struct Wgmma<bf16, 136, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(144)
 // wgmma.mma_async.sync.aligned.m64n144k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 144, kMnMajorA, kMnMajorB> {
@@ -459,7 +495,9 @@ struct Wgmma<bf16, 144, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(152)
 // wgmma.mma_async.sync.aligned.m64n152k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 152, kMnMajorA, kMnMajorB> {
@@ -483,7 +521,9 @@ struct Wgmma<bf16, 152, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(160)
 // wgmma.mma_async.sync.aligned.m64n160k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 160, kMnMajorA, kMnMajorB> {
@@ -507,7 +547,9 @@ struct Wgmma<bf16, 160, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(168)
 // wgmma.mma_async.sync.aligned.m64n168k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 168, kMnMajorA, kMnMajorB> {
@@ -531,7 +573,9 @@ struct Wgmma<bf16, 168, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(176)
 // wgmma.mma_async.sync.aligned.m64n176k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 176, kMnMajorA, kMnMajorB> {
@@ -555,7 +599,9 @@ struct Wgmma<bf16, 176, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(184)
 // wgmma.mma_async.sync.aligned.m64n184k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 184, kMnMajorA, kMnMajorB> {
@@ -579,7 +625,9 @@ struct Wgmma<bf16, 184, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(192)
 // wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 192, kMnMajorA, kMnMajorB> {
@@ -603,7 +651,9 @@ struct Wgmma<bf16, 192, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(200)
 // wgmma.mma_async.sync.aligned.m64n200k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 200, kMnMajorA, kMnMajorB> {
@@ -627,7 +677,9 @@ struct Wgmma<bf16, 200, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(208)
 // wgmma.mma_async.sync.aligned.m64n208k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 208, kMnMajorA, kMnMajorB> {
@@ -651,7 +703,9 @@ struct Wgmma<bf16, 208, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(216)
 // wgmma.mma_async.sync.aligned.m64n216k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 216, kMnMajorA, kMnMajorB> {
@@ -675,7 +729,9 @@ struct Wgmma<bf16, 216, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(224)
 // wgmma.mma_async.sync.aligned.m64n224k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 224, kMnMajorA, kMnMajorB> {
@@ -699,7 +755,9 @@ struct Wgmma<bf16, 224, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(232)
 // wgmma.mma_async.sync.aligned.m64n232k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 232, kMnMajorA, kMnMajorB> {
@@ -723,7 +781,9 @@ struct Wgmma<bf16, 232, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(240)
 // wgmma.mma_async.sync.aligned.m64n240k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 240, kMnMajorA, kMnMajorB> {
@@ -747,7 +807,9 @@ struct Wgmma<bf16, 240, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(248)
 // wgmma.mma_async.sync.aligned.m64n248k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 248, kMnMajorA, kMnMajorB> {
@@ -771,7 +833,9 @@ struct Wgmma<bf16, 248, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(256)
 // wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorA, bool kMnMajorB>
 struct Wgmma<fp16, 256, kMnMajorA, kMnMajorB> {
@@ -795,6 +859,7 @@ struct Wgmma<bf16, 256, kMnMajorA, kMnMajorB> {
         : "l"(a), "l"(b), "r"(accumulate), "n"(kMnMajorA), "n"(kMnMajorB));
   }
 };
+#endif
 
 }  // namespace tilewright
 

@@ -7,6 +7,7 @@
 
 #include "device/wgmma.cuh"
 #include "device/wgmma_rs.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -20,6 +21,7 @@ __device__ __forceinline__ uint32_t PackE4m3x4(float a, float b, float c, float 
   return bits;
 }
 
+#if TILEWRIGHT_WGMMA_USED(32)
 // wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 32, false, false> {
@@ -31,7 +33,9 @@ struct Wgmma<fp8_e4m3, 32, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(64)
 // wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 64, false, false> {
@@ -43,7 +47,9 @@ struct Wgmma<fp8_e4m3, 64, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(96)
 // wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 96, false, false> {
@@ -55,7 +61,9 @@ struct Wgmma<fp8_e4m3, 96, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(128)
 // wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 128, false, false> {
@@ -67,7 +75,9 @@ struct Wgmma<fp8_e4m3, 128, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(160)
 // wgmma.mma_async.sync.aligned.m64n160k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 160, false, false> {
@@ -79,7 +89,9 @@ struct Wgmma<fp8_e4m3, 160, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(192)
 // wgmma.mma_async.sync.aligned.m64n192k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 192, false, false> {
@@ -91,7 +103,9 @@ struct Wgmma<fp8_e4m3, 192, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(224)
 // wgmma.mma_async.sync.aligned.m64n224k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 224, false, false> {
@@ -103,7 +117,9 @@ struct Wgmma<fp8_e4m3, 224, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(256)
 // wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct Wgmma<fp8_e4m3, 256, false, false> {
@@ -115,7 +131,9 @@ struct Wgmma<fp8_e4m3, 256, false, false> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(24)
 // wgmma.mma_async.sync.aligned.m64n24k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 24, false> {
@@ -142,7 +160,9 @@ struct WgmmaRs<fp8_e4m3, 24, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(40)
 // wgmma.mma_async.sync.aligned.m64n40k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 40, false> {
@@ -169,7 +189,9 @@ struct WgmmaRs<fp8_e4m3, 40, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(56)
 // wgmma.mma_async.sync.aligned.m64n56k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 56, false> {
@@ -196,7 +218,9 @@ struct WgmmaRs<fp8_e4m3, 56, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(72)
 // wgmma.mma_async.sync.aligned.m64n72k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 72, false> {
@@ -223,7 +247,9 @@ struct WgmmaRs<fp8_e4m3, 72, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(88)
 // wgmma.mma_async.sync.aligned.m64n88k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 88, false> {
@@ -250,7 +276,9 @@ struct WgmmaRs<fp8_e4m3, 88, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(104)
 // wgmma.mma_async.sync.aligned.m64n104k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 104, false> {
@@ -277,7 +305,9 @@ struct WgmmaRs<fp8_e4m3, 104, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(120)
 // wgmma.mma_async.sync.aligned.m64n120k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 120, false> {
@@ -304,7 +334,9 @@ struct WgmmaRs<fp8_e4m3, 120, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(136)
 // wgmma.mma_async.sync.aligned.m64n136k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 136, false> {
@@ -331,7 +363,9 @@ struct WgmmaRs<fp8_e4m3, 136, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(152)
 // wgmma.mma_async.sync.aligned.m64n152k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 152, false> {
@@ -358,7 +392,9 @@ struct WgmmaRs<fp8_e4m3, 152, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(168)
 // wgmma.mma_async.sync.aligned.m64n168k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 168, false> {
@@ -385,7 +421,9 @@ struct WgmmaRs<fp8_e4m3, 168, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(184)
 // wgmma.mma_async.sync.aligned.m64n184k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 184, false> {
@@ -412,7 +450,9 @@ struct WgmmaRs<fp8_e4m3, 184, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(200)
 // wgmma.mma_async.sync.aligned.m64n200k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 200, false> {
@@ -439,7 +479,9 @@ struct WgmmaRs<fp8_e4m3, 200, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(216)
 // wgmma.mma_async.sync.aligned.m64n216k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 216, false> {
@@ -466,7 +508,9 @@ struct WgmmaRs<fp8_e4m3, 216, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(232)
 // wgmma.mma_async.sync.aligned.m64n232k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 232, false> {
@@ -493,7 +537,9 @@ struct WgmmaRs<fp8_e4m3, 232, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(248)
 // wgmma.mma_async.sync.aligned.m64n248k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 248, false> {
@@ -520,7 +566,9 @@ struct WgmmaRs<fp8_e4m3, 248, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(256)
 // wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaRs<fp8_e4m3, 256, false> {
@@ -547,6 +595,7 @@ struct WgmmaRs<fp8_e4m3, 256, false> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * 2), "n"(2 * 2), "n"(3 * 2));
   }
 };
+#endif
 
 }  // namespace tilewright
 

@@ -7,6 +7,7 @@
 
 #include "device/base.cuh"
 #include "device/types.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -16,6 +17,7 @@ namespace tilewright {
 template <class Element, int kN>
 struct WgmmaFour;
 
+#if TILEWRIGHT_WGMMA_USED(16)
 // wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 16> {
@@ -34,7 +36,9 @@ struct WgmmaFour<fp16, 16> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(32)
 // wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 32> {
@@ -53,7 +57,9 @@ struct WgmmaFour<fp16, 32> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(48)
 // wgmma.mma_async.sync.aligned.m64n48k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 48> {
@@ -72,7 +78,9 @@ struct WgmmaFour<fp16, 48> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(64)
 // wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 64> {
@@ -91,7 +99,9 @@ struct WgmmaFour<fp16, 64> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(80)
 // wgmma.mma_async.sync.aligned.m64n80k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 80> {
@@ -110,7 +120,9 @@ struct WgmmaFour<fp16, 80> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(96)
 // wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 96> {
@@ -129,7 +141,9 @@ struct WgmmaFour<fp16, 96> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(112)
 // wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 112> {
@@ -148,7 +162,9 @@ struct WgmmaFour<fp16, 112> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(128)
 // wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 128> {
@@ -167,7 +183,9 @@ struct WgmmaFour<fp16, 128> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(144)
 // wgmma.mma_async.sync.aligned.m64n144k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 144> {
@@ -186,7 +204,9 @@ struct WgmmaFour<fp16, 144> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(160)
 // wgmma.mma_async.sync.aligned.m64n160k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 160> {
@@ -205,7 +225,9 @@ struct WgmmaFour<fp16, 160> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(176)
 // wgmma.mma_async.sync.aligned.m64n176k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 176> {
@@ -224,7 +246,9 @@ struct WgmmaFour<fp16, 176> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(192)
 // wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 (sm_90a)
 template <>
 struct WgmmaFour<fp16, 192> {
@@ -243,7 +267,9 @@ struct WgmmaFour<fp16, 192> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(16)
 // wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 16> {
@@ -262,7 +288,9 @@ struct WgmmaFour<bf16, 16> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(32)
 // wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 32> {
@@ -281,7 +309,9 @@ struct WgmmaFour<bf16, 32> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(48)
 // wgmma.mma_async.sync.aligned.m64n48k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 48> {
@@ -300,7 +330,9 @@ struct WgmmaFour<bf16, 48> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(64)
 // wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 64> {
@@ -319,7 +351,9 @@ struct WgmmaFour<bf16, 64> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(80)
 // wgmma.mma_async.sync.aligned.m64n80k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 80> {
@@ -338,7 +372,9 @@ struct WgmmaFour<bf16, 80> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(96)
 // wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 96> {
@@ -357,7 +393,9 @@ struct WgmmaFour<bf16, 96> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(112)
 // wgmma.mma_async.sync.aligned.m64n112k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 112> {
@@ -376,7 +414,9 @@ struct WgmmaFour<bf16, 112> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(128)
 // wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 128> {
@@ -395,7 +435,9 @@ struct WgmmaFour<bf16, 128> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(144)
 // wgmma.mma_async.sync.aligned.m64n144k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 144> {
@@ -414,7 +456,9 @@ struct WgmmaFour<bf16, 144> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(160)
 // wgmma.mma_async.sync.aligned.m64n160k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 160> {
@@ -433,7 +477,9 @@ struct WgmmaFour<bf16, 160> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(176)
 // wgmma.mma_async.sync.aligned.m64n176k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 176> {
@@ -452,7 +498,9 @@ struct WgmmaFour<bf16, 176> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(192)
 // wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 (sm_90a)
 template <>
 struct WgmmaFour<bf16, 192> {
@@ -471,7 +519,9 @@ struct WgmmaFour<bf16, 192> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(32)
 // wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 32> {
@@ -490,7 +540,9 @@ struct WgmmaFour<fp8_e4m3, 32> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(64)
 // wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 64> {
@@ -509,7 +561,9 @@ struct WgmmaFour<fp8_e4m3, 64> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(96)
 // wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 96> {
@@ -528,7 +582,9 @@ struct WgmmaFour<fp8_e4m3, 96> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(128)
 // wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 128> {
@@ -547,7 +603,9 @@ struct WgmmaFour<fp8_e4m3, 128> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(160)
 // wgmma.mma_async.sync.aligned.m64n160k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 160> {
@@ -566,7 +624,9 @@ struct WgmmaFour<fp8_e4m3, 160> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(192)
 // wgmma.mma_async.sync.aligned.m64n192k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 192> {
@@ -585,7 +645,9 @@ struct WgmmaFour<fp8_e4m3, 192> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(224)
 // wgmma.mma_async.sync.aligned.m64n224k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 224> {
@@ -604,7 +666,9 @@ struct WgmmaFour<fp8_e4m3, 224> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(256)
 // wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 (sm_90a)
 template <>
 struct WgmmaFour<fp8_e4m3, 256> {
@@ -623,6 +687,7 @@ struct WgmmaFour<fp8_e4m3, 256> {
         : "l"(a), "l"(b), "r"(accumulate));
   }
 };
+#endif
 
 }  // namespace tilewright
 

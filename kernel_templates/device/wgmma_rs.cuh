@@ -6,6 +6,7 @@
 
 #include "device/base.cuh"
 #include "device/types.cuh"
+#include "device/wgmma_used.cuh"
 
 namespace tilewright {
 
@@ -21,6 +22,7 @@ __device__ __forceinline__ void WgmmaHold(uint32_t& value) { asm volatile("" : "
 template <class Element, int kN, bool kMnMajorB>
 struct WgmmaRs;
 
+#if TILEWRIGHT_WGMMA_USED(16)
 // wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 16, kMnMajorB> {
@@ -74,7 +76,9 @@ struct WgmmaRs<bf16, 16, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(32)
 // wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 32, kMnMajorB> {
@@ -128,7 +132,9 @@ struct WgmmaRs<bf16, 32, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(48)
 // wgmma.mma_async.sync.aligned.m64n48k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 48, kMnMajorB> {
@@ -182,7 +188,9 @@ struct WgmmaRs<bf16, 48, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(64)
 // wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 64, kMnMajorB> {
@@ -236,7 +244,9 @@ struct WgmmaRs<bf16, 64, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(80)
 // wgmma.mma_async.sync.aligned.m64n80k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 80, kMnMajorB> {
@@ -290,7 +300,9 @@ struct WgmmaRs<bf16, 80, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(96)
 // wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 96, kMnMajorB> {
@@ -344,7 +356,9 @@ struct WgmmaRs<bf16, 96, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(112)
 // wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 112, kMnMajorB> {
@@ -398,7 +412,9 @@ struct WgmmaRs<bf16, 112, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(128)
 // wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 128, kMnMajorB> {
@@ -452,7 +468,9 @@ struct WgmmaRs<bf16, 128, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(144)
 // wgmma.mma_async.sync.aligned.m64n144k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 144, kMnMajorB> {
@@ -506,7 +524,9 @@ struct WgmmaRs<bf16, 144, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(160)
 // wgmma.mma_async.sync.aligned.m64n160k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 160, kMnMajorB> {
@@ -560,7 +580,9 @@ struct WgmmaRs<bf16, 160, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(176)
 // wgmma.mma_async.sync.aligned.m64n176k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 176, kMnMajorB> {
@@ -614,7 +636,9 @@ struct WgmmaRs<bf16, 176, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(192)
 // wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 192, kMnMajorB> {
@@ -668,7 +692,9 @@ struct WgmmaRs<bf16, 192, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(208)
 // wgmma.mma_async.sync.aligned.m64n208k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 208, kMnMajorB> {
@@ -722,7 +748,9 @@ struct WgmmaRs<bf16, 208, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(224)
 // wgmma.mma_async.sync.aligned.m64n224k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 224, kMnMajorB> {
@@ -776,7 +804,9 @@ struct WgmmaRs<bf16, 224, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(240)
 // wgmma.mma_async.sync.aligned.m64n240k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 240, kMnMajorB> {
@@ -830,7 +860,9 @@ struct WgmmaRs<bf16, 240, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
+#if TILEWRIGHT_WGMMA_USED(256)
 // wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 (sm_90a)
 template <bool kMnMajorB>
 struct WgmmaRs<fp16, 256, kMnMajorB> {
@@ -884,6 +916,7 @@ struct WgmmaRs<bf16, 256, kMnMajorB> {
         : "r"(a[0][0]), "r"(a[0][1]), "r"(a[0][2]), "r"(a[0][3]), "r"(a[1][0]), "r"(a[1][1]), "r"(a[1][2]), "r"(a[1][3]), "r"(a[2][0]), "r"(a[2][1]), "r"(a[2][2]), "r"(a[2][3]), "r"(a[3][0]), "r"(a[3][1]), "r"(a[3][2]), "r"(a[3][3]), "l"(b), "r"(accumulate), "n"(1 * (kMnMajorB ? 128 : 2)), "n"(2 * (kMnMajorB ? 128 : 2)), "n"(3 * (kMnMajorB ? 128 : 2)), "n"(kMnMajorB));
   }
 };
+#endif
 
 }  // namespace tilewright
 

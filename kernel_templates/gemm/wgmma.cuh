@@ -12,6 +12,11 @@
 #ifndef TILEWRIGHT_GEMM_WGMMA_CUH_
 #define TILEWRIGHT_GEMM_WGMMA_CUH_
 
+// CONFIG_kTileCols is Config::kTileCols.
+#ifdef CONFIG_kTileCols
+#define TILEWRIGHT_WGMMA_USED(n) ((n) == CONFIG_kTileCols)
+#endif
+
 #include "device/base.cuh"
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"

@@ -51,7 +51,7 @@ TEST(KernelSpecTest, WritesTheTranslationUnit) {
                         "tilewright::NormKernel",
                         {{"int kThreads", "256"}, {"using Element", "tilewright::bf16"}}};
   EXPECT_EQ(spec.Source(),
-            "#include \"norm/n.cuh\"\nstruct Config {\n"
+            "#define CONFIG_kThreads 256\n#include \"norm/n.cuh\"\nstruct Config {\n"
             "  static constexpr int kThreads = 256;\n"
             "  using Element = tilewright::bf16;\n};\n");
   EXPECT_EQ(spec.Instantiation(), "tilewright::NormKernel<kThreads=256,Element=bf16>");
