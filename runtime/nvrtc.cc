@@ -23,6 +23,8 @@ namespace {
 
 using Program = struct _nvrtcProgram*;
 
+constexpr char kGivenPath[] = "TILEWRIGHT_NVRTC (RuntimeOptions::nvrtc_path) is ";
+
 // The entry points that are used, with their declarations in nvrtc.h; 0 is success.
 struct Entries {
   int (*nvrtcVersion)(int*, int*) = nullptr;
@@ -141,7 +143,14 @@ class Nvrtc final : public Compiler {
     ScopedProgram program(entries_);
     TW_RETURN_IF_ERROR(Create(request, program));
     CompiledKernel kernel;
-    TW_RETURN_IF_ERROR(Build(request, program.get(), kernel));
+    const bool minimal = request.minimal && KnowsMinimal();
+    const absl::Status built = Build(request, minimal, program.get(), kernel);
+    if (!built.ok() && minimal) {
+      CompileRequest whole = request;
+      whole.minimal = false;
+      return Compile(whole);
+    }
+    TW_RETURN_IF_ERROR(built);
     TW_RETURN_IF_ERROR(TakeResult(request, program.get(), kernel));
     kernel.compile_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -202,7 +211,8 @@ class Nvrtc final : public Compiler {
     };
     if (!explicit_path_.empty() && !std::filesystem::is_directory(explicit_path_)) {
       if (void* library = attempt(explicit_path_)) return library;
-      return FailedPrecondition("NVRTC cannot be loaded from the given path:", sought);
+      return FailedPrecondition(kGivenPath, explicit_path_,
+                                ", from which NVRTC cannot be loaded:", sought);
     }
     std::vector<std::string> patterns = {explicit_path_};
     if (explicit_path_.empty()) {
@@ -218,6 +228,10 @@ class Nvrtc final : public Compiler {
       for (const std::string& path : libraries) {
         if (void* library = attempt(path)) return library;
       }
+    }
+    if (!explicit_path_.empty()) {
+      return FailedPrecondition(kGivenPath, explicit_path_,
+                                ", a folder without NVRTC; sought:", sought);
     }
     return FailedPrecondition("no NVRTC on this machine; sought:", sought);
   }
@@ -237,10 +251,19 @@ class Nvrtc final : public Compiler {
                  entries_.nvrtcAddNameExpression(program.get(), request.name_expression.c_str()));
   }
 
-  absl::Status Build(const CompileRequest& request, Program program, CompiledKernel& kernel) {
+  // NVRTC 12 may not.
+  bool KnowsMinimal() const {
+    int major = 0;
+    int minor = 0;
+    return entries_.nvrtcVersion(&major, &minor) == 0 && major >= 13;
+  }
+
+  absl::Status Build(const CompileRequest& request, bool minimal, Program program,
+                     CompiledKernel& kernel) {
     std::vector<std::string> flags = {"-arch=" + request.arch};
     for (std::string& flag : FixedCompileFlags()) flags.push_back(std::move(flag));
-    // Leave no trace in keys: neither changes the code.
+    // Leave no trace in keys: none changes the code.
+    if (minimal) flags.push_back("--minimal");
     flags.push_back("--no-cache");
     flags.push_back("--ptxas-options=--warn-on-spills");
     flags.insert(flags.end(), request.flags.begin(), request.flags.end());

@@ -74,6 +74,7 @@ Subject EmptyKernel(const std::string& arch) {
   subject.request.source = "template <int> __global__ void Empty() {}\n";
   subject.request.name_expression = "Empty<0>";
   subject.request.arch = arch;
+  subject.request.minimal = false;  // as NVRTC compiles it by itself
   return subject;
 }
 

@@ -57,6 +57,24 @@ TEST(NvrtcTest, BuiltinsAreTakenFromBesideTheLibrary) {
   fs::remove_all(folder);
 }
 
+// Guards: what a minimal compile leaves out is there for a source that needs it, and makes no
+// difference to the code of one that does not.
+TEST(NvrtcTest, MinimalCompilesLoseNothing) {
+  CompileRequest request = ScaleRequest();
+  const auto minimal = NvrtcCompiler()->Compile(request);
+  ASSERT_TRUE(minimal.ok()) << minimal.status();
+  request.minimal = false;
+  EXPECT_TRUE(minimal->cubin == NvrtcCompiler()->Compile(request).value().cubin);
+
+  request.source =
+      "template <int> __global__ void Read(cudaTextureObject_t t, float* x) {\n"
+      "  *x = tex1D<float>(t, 0.0f); }\n";
+  request.name_expression = "Read<0>";
+  request.minimal = true;
+  const auto texture = NvrtcCompiler()->Compile(request);
+  EXPECT_TRUE(texture.ok()) << texture.status();
+}
+
 // Guards: nested headers from memory, the lowered name, resources read from the cubin.
 TEST(NvrtcTest, CompilesFromHeadersInMemory) {
   auto kernel = NvrtcCompiler()->Compile(ScaleRequest());
