@@ -67,8 +67,8 @@ struct AttentionProblem {
   bool positive_scale() const { return params.scale_log2 > 0; }
   int64_t group() const { return params.kv_heads > 0 ? params.heads / params.kv_heads : 1; }
   DType compute_dtype() const;  // of products: 16 bits
-  int64_t padded_dim() const { return (params.head_dim + 15) / 16 * 16; }
-  int64_t padded_value_dim() const { return (params.value_dim + 15) / 16 * 16; }
+  int64_t padded_dim() const { return (int64_t{params.head_dim} + 15) / 16 * 16; }
+  int64_t padded_value_dim() const { return (int64_t{params.value_dim} + 15) / 16 * 16; }
   // Queries x keys that are multiplied, at most, for the cost models.
   double Pairs() const;
   double KeyBytes() const;  // of all keys and values read once

@@ -182,7 +182,7 @@ TEST(AttentionRecipeTest, OddCallsArePortable) {
   reversed.operands[2].desc.strides[1] = -reversed.operands[2].desc.strides[1];
   EXPECT_EQ(Served(op, reversed, H200()), "mma");
   CallDesc apart = call;
-  apart.operands[3].desc.strides = Dims{512 * 32 * 256, 32 * 256, 256, 2};
+  apart.operands[3].desc.strides = Dims{int64_t{512} * 32 * 256, int64_t{32} * 256, 256, 2};
   EXPECT_EQ(Served(op, apart, H200()), "mma");
 }
 

@@ -80,7 +80,11 @@ std::vector<std::string> IncludeFindings(const std::string& path, const std::str
     const bool layer = AllowedFolders().count(folder) > 0 || folder == "tools" ||
                        folder == "tests" || folder == "bench";
     if (layer && allowed->second.count(folder) == 0) {
-      findings.push_back(path + " includes " + folder + "/, which is above it or beside it");
+      findings.push_back(path);
+      findings.back()
+          .append(" includes ")
+          .append(folder)
+          .append("/, which is above it or beside it");
     }
   }
   return findings;
@@ -133,7 +137,8 @@ std::vector<std::string> DeviceFindings(const Tree& tree) {
     for (const std::string& line : LinesWith(text, "#include")) {
       const bool device = line.find("\"device/") != std::string::npos;
       if (line.find('"') != std::string::npos && !device) {
-        findings.push_back(path + " is a device header and has " + line);
+        findings.push_back(path);
+        findings.back().append(" is a device header and has ").append(line);
       }
     }
   }

@@ -258,10 +258,11 @@ TEST_F(AttentionValuesGpuTest, PagedDecodeSeesEachTokenOnce) {
 
 // Guards: lengths are read from the device, so that a captured call serves other ones.
 TEST_F(AttentionValuesGpuTest, ReplayTakesNewLengths) {
+  constexpr int64_t kSlots = 31 * 48;
   const Pages pages(48, 31, 1400, 64);
   const Tensor q = Place(kHalf, {1, 2, 64}, std::vector<double>(128, 0.0));
-  const Tensor k = Place(kHalf, {31 * 48, 1, 64}, pages.slots);
-  const Tensor v = Place(kHalf, {31 * 48, 1, 64}, pages.slots);
+  const Tensor k = Place(kHalf, {kSlots, 1, 64}, pages.slots);
+  const Tensor v = Place(kHalf, {kSlots, 1, 64}, pages.slots);
   const Tensor length = Place(kIndex, {1}, {1400});
   const Tensor table = Place(kIndex, {1, 31}, pages.table);
   const Tensor o = Blank(kHalf, {1, 2, 64});
@@ -328,7 +329,7 @@ TEST_F(AttentionValuesGpuTest, LowScoreBesideAMaskedKey) {
 TEST_F(AttentionValuesGpuTest, QueriesThatSeeNothing) {
   const int64_t t_q = 200, dim = 64;  // 150 queries of 40 keys, 50 queries of none
   std::vector<double> v;
-  for (int64_t i = 0; i < 40 * dim; ++i) v.push_back(static_cast<double>(i / dim));
+  for (int64_t key = 0; key < 40; ++key) v.insert(v.end(), dim, static_cast<double>(key));
   const Tensor q = Place(kBrain, {t_q, 1, dim}, std::vector<double>(t_q * dim, 1.0));
   const Tensor k = Place(kBrain, {40, 1, dim}, std::vector<double>(v.size(), 1.0));
   const Tensor one = Place(kFloat, {2, 1}, {1, 1});
@@ -355,7 +356,7 @@ TEST_F(AttentionValuesGpuTest, QueriesThatSeeNothing) {
 TEST_F(AttentionValuesGpuTest, WindowsOfEitherBound) {
   const int64_t rows = 512, dim = 64;
   std::vector<double> v;
-  for (int64_t i = 0; i < 2 * rows * 2 * dim; ++i) v.push_back(static_cast<double>(i / (2 * dim)));
+  for (int64_t row = 0; row < 2 * rows; ++row) v.insert(v.end(), 2 * dim, static_cast<double>(row));
   for (double& value : v) value = std::fmod(value, 512.0) / 4;  // the row, exact in 16 bits
   const Tensor q = Place(kHalf, {2, rows, 8, dim}, std::vector<double>(2 * rows * 8 * dim, 0.0));
   const Tensor k = Place(kHalf, {2, rows, 2, dim}, std::vector<double>(v.size(), 1.0));
