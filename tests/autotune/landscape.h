@@ -27,7 +27,7 @@ struct Landscape {
                              {"cluster", {1, 2}}}};
     for (int64_t i = 0; i < space.size(); ++i) {
       const Config config = space.At(i);
-      if (Smem(config) <= 227 * 1024) candidates.push_back({config, Model(config)});
+      if (Smem(config) <= int64_t{227} * 1024) candidates.push_back({config, Model(config)});
     }
   }
 

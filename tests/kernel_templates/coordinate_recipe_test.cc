@@ -48,7 +48,7 @@ std::map<int64_t, Coordinates> Walk(const Launch& launch, const KernelSpec& spec
       }
     }
     for (int e = 0; e < vector; ++e) {
-      add(offset[0] + e * size, offset[1] + e * (p.input_stride[0][0] / vector),
+      add(offset[0] + int64_t{e} * size, offset[1] + e * (p.input_stride[0][0] / vector),
           offset[2] + e * (p.input_stride[1][0] / vector));
     }
   }

@@ -57,7 +57,7 @@ std::vector<Offsets> Walk(const Launch& launch, const KernelSpec& spec, int size
     }
     for (int e = 0; e < vector; ++e) {
       Offsets element = offset;
-      element[0] += e * size;
+      element[0] += int64_t{e} * size;
       for (int i = 0; i < 2; ++i) element[i + 1] += (scalar_mask >> i & 1) != 0 ? 0 : e * size;
       touched.push_back(element);
     }
