@@ -99,7 +99,8 @@ class MmaVariant : public Variant {
       return Config{"mma", {{"tile_m", m}, {"tile_n", n}, {"stages", stages}, {"group", 8}}};
     };
     if (!Vector(read_(call))) return point(64, 64, 2);
-    return FastestPredicted(*this, call, device, {point(64, 64, 3), point(128, 128, 3)});
+    return FastestPredicted(*this, call, device, {point(64, 64, 3), point(128, 128, 3)},
+                            [&](const Config& config) { return PredictUs(call, config, device); });
   }
 
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {

@@ -61,6 +61,9 @@ struct WgmmaGemmParams {
   // Whether an operand is read once, so that L2 need not keep it; the output, whether it should
   // make way for the operands.
   bool stream_rows, stream_cols, stream_out;
+  // Whether L2 need not keep what several tiles read, since they do so at about the same time: the
+  // first of them says so for all.
+  bool stream_first;
   TileWalk walk;  // with multicast a row tile is that of a whole cluster
   // Tail split: each tile from `tail_first` on is done in `tail_parts` parts of K by as many CTAs,
   // whose float32 sums WgmmaReduceKernel adds up.

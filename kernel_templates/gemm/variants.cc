@@ -3,13 +3,14 @@
 namespace tilewright {
 
 Config FastestPredicted(const Variant& variant, const CallDesc& call, const DeviceProfile& device,
-                        const std::vector<Config>& candidates) {
+                        const std::vector<Config>& candidates,
+                        const std::function<double(const Config&)>& predict_us) {
   const Config* best = &candidates.front();
   double best_us = 0;
   bool found = false;
   for (const Config& candidate : candidates) {
     if (!variant.Legal(call, candidate, device).ok()) continue;
-    const double us = variant.PredictUs(call, candidate, device);
+    const double us = predict_us(candidate);
     if (found && us >= best_us) continue;
     best = &candidate;
     best_us = us;

@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_KERNEL_TEMPLATES_GEMM_VARIANTS_H_
 #define TILEWRIGHT_KERNEL_TEMPLATES_GEMM_VARIANTS_H_
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,10 +21,11 @@ std::unique_ptr<Variant> MakeWgmmaVariant(GemmReader read);
 // "mma": portable, any extent, stride and alignment; sm_80 and up.
 std::unique_ptr<Variant> MakeMmaVariant(GemmReader read);
 
-// The legal point of `variant`'s candidates with the lowest predicted time. Candidates that cannot
-// run are passed over; the first one must be legal.
+// The legal point of `variant`'s candidates with the lowest time by `predict_us`. Candidates that
+// cannot run are passed over; the first one must be legal.
 Config FastestPredicted(const Variant& variant, const CallDesc& call, const DeviceProfile& device,
-                        const std::vector<Config>& candidates);
+                        const std::vector<Config>& candidates,
+                        const std::function<double(const Config&)>& predict_us);
 
 // Figures of the device that the cost models use; the H200's where a profile is not calibrated.
 double BandwidthBytesPerUs(const DeviceProfile& device);

@@ -192,16 +192,19 @@ struct WgmmaProducer {
       const int cols_batch = item.tile.batch * params.cols_batch_step;
       const int row = item.row;
       const int col = item.col + share * kPart;
+      const bool rows_once = params.stream_rows || (params.stream_first && item.tile.col == 0);
+      const bool cols_once =
+          params.stream_cols || (params.stream_first && item.tile.row < Config::kMulticast);
       for (int k = item.k_begin; k < item.k_end; ++k, pipe.Advance()) {
         BarrierWait(smem.Empty(pipe.stage), pipe.parity ^ 1);
         Barrier* full = smem.Full(pipe.stage);
         BarrierArriveExpect(full, params.loaded_bytes);
         Load<Config::kMnMajorRows, Config::kTileRows, false>(
             smem.Rows(pipe.stage), &params.rows_map, full, row, k * kWgmmaTileK, rows_batch,
-            params.stream_rows);
+            rows_once);
         Load<Config::kMnMajorCols, kPart, (Config::kMulticast > 1)>(
             smem.Cols(pipe.stage) + share * kPart * kSwizzleRowBytes, &params.cols_map, full, col,
-            k * kWgmmaTileK, cols_batch, params.stream_cols);
+            k * kWgmmaTileK, cols_batch, cols_once);
       }
     }
   }
@@ -383,7 +386,11 @@ __global__ __launch_bounds__(
   const WgmmaWork<Config> work = WgmmaWork<Config>::Of(params);
   if (warp_group == Config::kMathGroups) {
     if constexpr (Config::kProducerRegisters != 0) RegistersDecrease<Config::kProducerRegisters>();
-    if (threadIdx.x == Config::kMathGroups * 128) WgmmaProducer<Config>::Run(smem, params, work);
+    // One thread, elected so that the compiler knows it for one: else each load is a loop over
+    // lanes.
+    if (ShuffleIndexBits(threadIdx.x / 32, 0) == Config::kMathGroups * 4 && ElectOne()) {
+      WgmmaProducer<Config>::Run(smem, params, work);
+    }
     __syncwarp();
     // The math groups' barrier.
     if constexpr (Config::kOwnSlots) {

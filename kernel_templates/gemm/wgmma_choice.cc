@@ -69,6 +69,44 @@ std::optional<WgmmaConfig> OneWaveOfPairs(const GemmProblem& problem, int64_t sm
   return std::nullopt;
 }
 
+// Where few weights and a long K leave tiles of all tokens, or of a third of 384, far from one
+// wave: parts of K that fill it.
+std::optional<WgmmaConfig> OneWaveOfParts(const GemmProblem& problem, int64_t sms) {
+  const int64_t m = BucketM(problem.m);
+  if (problem.batches > 1 || problem.k < 4096 || OddPitch(problem)) return std::nullopt;
+  const auto fills = [&](int64_t tiles, int64_t split) {
+    // Clusters of five leave a sixth of the SMs over (see the model).
+    const int64_t usable = split == 5 ? sms * 5 / 6 : sms;
+    return tiles * split <= usable && 5 * tiles * split >= 4 * sms;
+  };
+  WgmmaConfig parts{.tile_rows = 256, .stages = 5, .in_flight = 0, .group = 16};
+  if (m == 192 || m == 256) {
+    for (const auto& [cols, split] : {std::pair<int64_t, int64_t>{64, 2}, {96, 5}}) {
+      parts.tile_cols = cols;
+      parts.split = split;
+      const bool whole = problem.AccessB() != OperandAccess::kMnMajor || cols == 64;
+      if (whole && fills(CeilDiv(problem.n, cols), split)) return parts;
+    }
+  }
+  if (m == 384 && fills(3 * CeilDiv(problem.n, 128), 2)) {
+    WgmmaConfig thirds = Swapped(problem, 128, 128);
+    thirds.stages = 7;
+    thirds.split = 2;
+    return thirds;
+  }
+  return std::nullopt;
+}
+
+// Batches of a short K and many columns are all output: 256 of these a tile.
+std::optional<WgmmaConfig> FewRowsOfShortK(const GemmProblem& problem) {
+  if (problem.k > 256 || problem.n < 1024) return std::nullopt;
+  WgmmaConfig config = Swapped(problem, 256, 128);
+  config.stages = 4;
+  config.math_groups = 2;
+  config.group = 8;
+  return config;
+}
+
 // Of up to 128 rows: one tile spans the tokens. If these are many, twice the weights beside them
 // are loaded into fewer SMs; where there are waves of tiles, if K is long.
 std::vector<WgmmaConfig> FewRows(const GemmProblem& problem, int64_t m, int64_t sms) {
@@ -82,6 +120,7 @@ std::vector<WgmmaConfig> FewRows(const GemmProblem& problem, int64_t m, int64_t 
   std::vector<WgmmaConfig> candidates;
   for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
     WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
+    if (problem.batches > 1 && rows == 128 && config.tile_cols == 128) config.stages = 5;
     for (config.split = 1; config.split <= kMaxSplit; ++config.split) candidates.push_back(config);
   }
   return candidates;
@@ -170,12 +209,15 @@ std::vector<WgmmaConfig> ManyRows(const GemmProblem& problem, int64_t m, int64_t
     candidates.push_back(thin);
   }
   candidates.push_back(Wide(problem, m, sms));
-  if (problem.batches > 1) candidates.insert(candidates.end(), {small_pair, kTiny});
-  // Few tiles: their K is split over the CTAs of a cluster.
+  WgmmaConfig tiny = kTiny;
+  if (problem.k <= 256) tiny.stages = 4;
+  if (problem.batches > 1) candidates.insert(candidates.end(), {small_pair, tiny});
+  // Few tiles: their K is split over the CTAs of a cluster. Not beside another kernel that does so.
+  GemmProblem fewer = problem;
+  fewer.m = 256;
+  const bool split = m * problem.batches <= 512 && !OneWaveOfParts(fewer, sms);
   WgmmaConfig parts = kSquare;
-  for (parts.split = 2; m * problem.batches <= 512 && parts.split <= 4; ++parts.split) {
-    candidates.push_back(parts);
-  }
+  for (parts.split = 2; split && parts.split <= 4; ++parts.split) candidates.push_back(parts);
   return candidates;
 }
 
@@ -184,9 +226,13 @@ std::vector<WgmmaConfig> ManyRows(const GemmProblem& problem, int64_t m, int64_t
 std::vector<WgmmaConfig> Candidates(const GemmProblem& problem, int64_t sms) {
   const int64_t m = BucketM(problem.m);
   std::vector<WgmmaConfig> candidates;
+  if (problem.batches > 1 && m > 64 && m <= 128) {
+    if (const auto wide = FewRowsOfShortK(problem)) return {*wide};
+  }
   if (m <= 128) candidates = FewRows(problem, m, sms);
   if (m <= 128 && problem.batches == 1) return candidates;
   if (const auto pairs = OneWaveOfPairs(problem, sms)) return {*pairs};
+  if (const auto parts = OneWaveOfParts(problem, sms)) return {*parts};
   for (const WgmmaConfig& config : ManyRows(problem, m, sms)) candidates.push_back(config);
   return candidates;
 }
@@ -241,13 +287,16 @@ TuningSpace WgmmaSpace(GemmProblem problem, const DeviceProfile& device) {
   const int64_t balanced = BalancedCols(problem, std::max(device.sm_count, 1));
   if (balanced != 256 && balanced != 160) cols.push_back(balanced);
   const bool few = m * problem.batches <= 512;
+  // Columns of an MN-major operand come in blocks of 64, its rows in any number of these.
+  const bool turned = m <= 1024 || (problem.AccessA() == OperandAccess::kKMajor &&
+                                    problem.AccessB() == OperandAccess::kMnMajor);
   return {"wgmma",
           {{"tile_rows", {64, 128, 192, 256}},
            {"tile_cols", cols},
            {"stages", {3, 4, 5, 6, 7, 8}},
            {"math_groups", {1, 2, 3}},
            {"ping_pong", {0, 1}},
-           {"swap", m <= 1024 ? Values{0, 1} : Values{0}},
+           {"swap", turned ? Values{0, 1} : Values{0}},
            {"split", few ? Values{1, 2, 3, 4, 5, 6} : Values{1}},
            {"in_flight", {0, 1}},
            {"multicast", {1, 2}},

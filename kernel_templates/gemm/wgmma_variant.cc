@@ -148,12 +148,19 @@ class WgmmaVariant : public Variant {
     if (OffersGroups(bucketed) && c.split == 1 && c.group > LeastGroup(row_tiles)) {
       return FailedPrecondition("group = ", c.group, " of ", row_tiles, " row tiles");
     }
+    // A tile of few tokens that divides some m of the bucket well would serve others badly.
+    const int64_t columns = WgmmaSides::Of(problem, c.swap).col_extent;
+    if (c.swap && c.tile_cols > 128 && c.tile_cols % 64 != 0 && problem.m > 128 &&
+        problem.m <= 512 && CeilDiv(columns, c.tile_cols) * c.tile_cols - columns > 64) {
+      return FailedPrecondition("tile_cols = ", c.tile_cols, " of ", columns, " tokens");
+    }
     if (c.split > KTiles(problem)) {
       return FailedPrecondition("split = ", c.split, " of ", KTiles(problem), " k tiles");
     }
     return absl::OkStatus();
   }
 
+  // Of this very call: what is tuned is measured on it.
   double PredictUs(const CallDesc& call, const Config& config,
                    const DeviceProfile& device) const override {
     const GemmProblem problem = read_(call);
@@ -161,7 +168,11 @@ class WgmmaVariant : public Variant {
   }
 
   Config Default(const CallDesc& call, const DeviceProfile& device) const override {
-    return FastestPredicted(*this, call, device, WgmmaCandidates(read_(call), device));
+    const GemmProblem bucketed = read_(call).Bucketed();  // which shares it
+    return FastestPredicted(
+        *this, call, device, WgmmaCandidates(bucketed, device), [&](const Config& config) {
+          return PredictWgmmaUs(bucketed, WgmmaConfig::From(config, bucketed), device);
+        });
   }
 
   std::vector<KernelSpec> Kernels(const CallDesc& call, const Config& config) const override {
@@ -231,6 +242,9 @@ class WgmmaVariant : public Variant {
     params.stream_cols = row_tiles == 1 && (once || params.cols_batch_step != 0);
     params.stream_out = c.stream;
     const int64_t tiles = row_tiles * col_tiles * problem.batches;
+    // Tiles of a batch that all run at once read the same parts at about the same time.
+    params.stream_first = (problem.batches > 1 || problem.m > 128) &&
+                          row_tiles * col_tiles * c.multicast * c.split <= ResidentCtas(c, device);
     params.walk = MakeTileWalk(row_tiles, col_tiles, problem.batches,
                                std::max<int64_t>(1, c.group / c.multicast));
     const TailSplit tail = Tail(c, problem, device);

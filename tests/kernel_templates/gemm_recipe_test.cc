@@ -409,6 +409,18 @@ TEST_F(GemmRecipeTest, IllegalPointsSayWhy) {
       << status;
 }
 
+// A tile that holds 200 tokens serves those, not the rest of their bucket.
+TEST_F(GemmRecipeTest, TilesOfFewTokensServeNoMore) {
+  Config config = Get("wgmma").Default(Call({128, 2112, 7168}), device_);
+  for (auto& [name, value] : config.values) {
+    if (name == "tile_cols") value = 200;
+    if (name == "stages") value = 6;
+  }
+  EXPECT_TRUE(Get("wgmma").Legal(Call({200, 2112, 7168}), config, device_).ok());
+  const absl::Status status = Get("wgmma").Legal(Call({250, 2112, 7168}), config, device_);
+  EXPECT_EQ(status.message(), "tile_cols = 200 of 250 tokens");
+}
+
 // Swapped operands: the weights' map comes first, the output's box spans the tokens.
 TEST_F(GemmRecipeTest, SmallMSwapsOperands) {
   const CallDesc call = Call({16, 4096, 7168});
@@ -429,7 +441,7 @@ TEST_F(GemmRecipeTest, SmallMSwapsOperands) {
   EXPECT_EQ(params.k_tiles, 112);
 }
 
-// A GPU of few SMs has fewer groups of them than the model takes off for wide clusters.
+// A GPU of few SMs may not hold one wide cluster.
 TEST_F(GemmRecipeTest, SplitsArePredictedOnASmallGpu) {
   DeviceProfile device = device_;
   device.sm_count = 16;
