@@ -217,7 +217,8 @@ class Bench {
         return of_config[static_cast<size_t>(sample) % of_config.size()]->Launch(checker_.stream());
       });
     }
-    absl::Status status = options_.profile ? LaunchEach() : Time(shape, candidates, peers);
+    absl::Status status =
+        options_.profile ? LaunchEach(shape, candidates, peers) : Time(shape, candidates, peers);
     TW_RETURN_IF_ERROR(checker_.FreeInputsAside());
     return status;
   }
@@ -248,10 +249,14 @@ class Bench {
     return absl::OkStatus();
   }
 
-  absl::Status LaunchEach() {
-    for (const TimedWork& work : works_) {
+  // Each once, in the order of the lines that it prints.
+  absl::Status LaunchEach(const Shape& shape, const std::vector<Config>& candidates, size_t peers) {
+    for (size_t i = 0; i < works_.size(); ++i) {
       TW_RETURN_IF_ERROR(flush_->Enqueue(checker_.stream()));
-      work.launch(0).IgnoreError();  // not every algorithm of the peer runs
+      if (!works_[i].launch(0).ok()) continue;  // not every algorithm of the peer runs
+      const GemmCase& g = shape.gemm;
+      std::cout << "launch " << g.batches << "x" << g.m << "x" << g.n << "x" << g.k << " "
+                << (i < peers ? "cublaslt" : candidates[i - peers].ToJson()) << std::endl;
     }
     return checker_.driver().SynchronizeStream(checker_.stream());
   }
