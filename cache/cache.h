@@ -226,6 +226,10 @@ class Cache {
 // OK where the file at `path` can be merged or compared with: a cache, or what is left of one.
 absl::Status CheckIsCache(const std::string& path);
 
+// Removes the file at `path` with what belongs to it where it holds no intact row: a cache that was
+// made for rows which it then could not take. To be called once it is closed.
+void RemoveEmptyCache(const std::string& path);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_CACHE_CACHE_H_

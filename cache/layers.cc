@@ -204,7 +204,9 @@ absl::Status Layers::Persist() {
   Refresh();
   if (options_.path.empty()) return absl::OkStatus();
   flush_at_ = {};
+  if (file_ != nullptr) file_->db().SetBusyTimeout(options_.busy_timeout);
   FlushMemory();
+  if (impatient_ && file_ != nullptr) file_->db().SetBusyTimeout(kImpatientTimeout);
   if (memory_ != nullptr) return Unwritten(unwritten_);
   return refused_.empty() ? absl::OkStatus() : Unwritten(refused_);
 }

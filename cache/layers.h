@@ -55,8 +55,8 @@ class Layers {
   const Store* memory() const { return memory_.get(); }
   bool FileIsWritable() const { return file_ != nullptr && file_->writable(); }
   // Sets the damaged file aside and opens a rebuilt one; where it cannot be written, its intact
-  // rows are read into memory.
-  void RepairFile(std::string_view reason);
+  // rows are read into memory. False where the file, read anew, is whole: it is opened again.
+  bool RepairFile(std::string_view reason);
   std::string mode() const;
   int64_t quarantined() const { return quarantined_; }
   // What was found of a damaged file, in words, or empty.
@@ -88,6 +88,8 @@ class Layers {
   // What opening does with a damaged file. Only who has the open lock may repair.
   enum class OnDamage : uint8_t { kRepair, kReadIntact, kGiveUp };
   absl::Status OpenFile(OnDamage on_damage);
+  // Whether the file, read anew, is whole.
+  bool LooksWhole() const;
   absl::Status RepairLocked(std::string_view reason);
   absl::Status TakeDamaged(OnDamage on_damage, std::string_view reason);
   // A file that its permissions do not let be written is told of at the first write, others at
@@ -138,6 +140,7 @@ class Layers {
   bool knows_all_lost_ = true;
   int64_t rows_kept_ = 0;
   int repairs_ = 0;
+  int mistaken_ = 0;  // times that a file which was said to be damaged was whole
   bool snapshot_ = false;
   bool was_used_ = false;                      // a cache was opened at this path before
   std::optional<Clock::time_point> retry_at_;  // when to try the file again

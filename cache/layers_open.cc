@@ -7,6 +7,7 @@
 #include "cache/layers.h"
 #include "cache/repair.h"
 #include "cache/salvage.h"
+#include "cache/schema.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -152,6 +153,10 @@ absl::Status Layers::OpenWritable() {
     return absl::OkStatus();
   }
   if (locked.ok()) UndoSwap(options_.path);
+  if (HasOtherNames(options_.path)) {
+    OpenReadOnly("the file has another name (a hard link), and each name has a WAL of its own");
+    return absl::OkStatus();
+  }
   // A filesystem without locks is used without: SQLite's own protocol still holds.
   absl::Status opened = OpenFile(locked.ok() ? OnDamage::kRepair : OnDamage::kReadIntact);
   // Nothing is left beside a file that is refused or cannot be made.
@@ -179,12 +184,23 @@ absl::Status Layers::OpenFile(OnDamage on_damage) {
   if (FileBytes(path) == 0 && FileBytes(path + "-wal") > 0 && IdOf(path) != FileId{}) {
     return TakeDamaged(on_damage, "the file is empty beside its WAL");
   }
+  const bool is_new = IdOf(path) == FileId{};
   if (absl::Status made = CreateFile(path); !made.ok()) {
     OpenReadOnly(Words(made));
     return absl::OkStatus();
   }
   file_id_ = IdOf(path);
   auto store = Store::Open(path, Connection::Mode::kReadWrite, options_.busy_timeout);
+  // A disk that failed to read once is damage to SQLite.
+  if (absl::IsDataLoss(store.status())) {
+    store = Store::Open(path, Connection::Mode::kReadWrite, options_.busy_timeout);
+  }
+  if (is_new && absl::IsResourceExhausted(store.status())) {
+    // A full disk gets no file without tables.
+    for (const char* suffix : {"", "-journal"}) unlink((path + suffix).c_str());
+    GoWithoutFile(Words(store.status()));
+    return absl::OkStatus();
+  }
   if (absl::IsFailedPrecondition(store.status())) return store.status();
   if (absl::IsDataLoss(store.status())) {
     if (on_damage != OnDamage::kGiveUp) {
@@ -250,10 +266,24 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
   return OpenFile(OnDamage::kGiveUp);
 }
 
-void Layers::RepairFile(std::string_view reason) {
+bool Layers::LooksWhole() const {
+  auto store = Store::Open(options_.path, Connection::Mode::kReadWrite, options_.busy_timeout);
+  if (!store.ok() || !(*store)->CheckIntegrity().ok()) return false;
+  const auto schema = CompareSchema((*store)->db());
+  return schema.ok() && schema->missing.empty();
+}
+
+bool Layers::RepairFile(std::string_view reason) {
   if (!FileIsWritable()) {
     SalvageFile(reason);
-    return;
+    return true;
+  }
+  // A disk that failed to read once is damage to SQLite.
+  constexpr int kMostMistaken = 3;
+  if (mistaken_ < kMostMistaken && LooksWhole()) {
+    ++mistaken_;
+    Reopen();
+    return false;
   }
   if (file_ != nullptr) {
     file_->db().LeaveWalOnClose();
@@ -264,13 +294,14 @@ void Layers::RepairFile(std::string_view reason) {
   if (lock.ok()) locked = lock->LockWithin(kOpenLockOffset, options_.busy_timeout);
   if (absl::IsUnavailable(locked)) {
     GoWithoutFile(Words(locked));
-    return;
+    return true;
   }
   const OnDamage on_damage = locked.ok() ? OnDamage::kRepair : OnDamage::kReadIntact;
   // Another process may have repaired it already.
   bool replaced = IdOf(options_.path) != file_id_;
   absl::Status status = replaced ? OpenFile(on_damage) : TakeDamaged(on_damage, reason);
   if (!status.ok()) GoWithoutFile(Words(status));
+  return true;
 }
 
 bool Layers::ReopenStale() {

@@ -35,18 +35,10 @@ absl::Status BeingWritten(const std::string& path) {
       Cat("kernel cache: ", path, ": it is being written to, and could not be read whole"));
 }
 
-// Another cache file, read only; where it is damaged, what can be salvaged of it. Where nobody had
-// it open, it is left as it was found: without a WAL beside it.
+// Another cache file, read only; where it is damaged, what can be salvaged of it.
 class ForeignFile {
  public:
-  explicit ForeignFile(const std::string& path)
-      : path_(path), was_closed_(IdOf(path + "-wal") == FileId{}) {}
-  ~ForeignFile() {
-    file_.store.reset();
-    if (was_closed_ && IdOf(path_ + "-wal") != FileId{}) RemoveWal();
-  }
-  ForeignFile(const ForeignFile&) = delete;
-  ForeignFile& operator=(const ForeignFile&) = delete;
+  explicit ForeignFile(const std::string& path) : path_(path) {}
 
   absl::StatusOr<Store*> Open() {
     if (IdOf(path_) == FileId{}) return NotFound("kernel cache: no file at ", path_);
@@ -77,14 +69,7 @@ class ForeignFile {
   const std::string& damage() const { return file_.damage; }
 
  private:
-  // The last connection to close removes the WAL, if it could write.
-  void RemoveWal() {
-    auto db = Connection::Open(path_, Connection::Mode::kReadWrite, kForeignTimeout);
-    if (db.ok()) (void)db->QueryInt("PRAGMA user_version");
-  }
-
   const std::string path_;
-  const bool was_closed_;
   ReadableFile file_;
 };
 
@@ -175,16 +160,31 @@ void RemoveLeftPartials(const std::string& path) {
   }
 }
 
-// Gives a finished export its name, while nobody opens what it replaces.
-absl::Status PutInPlace(const std::string& partial, const std::string& path,
-                        std::chrono::milliseconds timeout) {
+// What keeps others from opening the cache at `path`, where there is one, which may be replaced.
+absl::StatusOr<std::optional<ByteLock>> LockToReplace(const std::string& path,
+                                                      std::chrono::milliseconds timeout) {
   std::optional<ByteLock> opening;
   if (IdOf(LockPath(path)) != FileId{}) {
     TW_ASSIGN_OR_RETURN(opening, ByteLock::Open(LockPath(path)));
     absl::Status locked = opening->LockWithin(kOpenLockOffset, timeout);
     if (absl::IsUnavailable(locked)) return locked;  // a system without locks does without
   }
-  TW_RETURN_IF_ERROR(RefuseToReplace(path));  // copying took its time
+  TW_RETURN_IF_ERROR(RefuseToReplace(path));
+  return opening;
+}
+
+// Gives a finished export its name, while nobody opens what it replaces, or writes to it: whose
+// journal, left by a death in that moment, would be rolled back into the new file.
+absl::Status PutInPlace(const std::string& partial, const std::string& path,
+                        std::chrono::milliseconds timeout) {
+  TW_ASSIGN_OR_RETURN(const auto opening, LockToReplace(path, timeout));
+  Connection old;
+  if (FileBytes(path) > 0 && !SaysWal(path)) {
+    auto db = Connection::Open(path, Connection::Mode::kReadWrite, timeout);
+    if (db.ok()) old = *std::move(db);
+    const absl::Status begun = db.ok() ? old.Exec("BEGIN IMMEDIATE") : db.status();
+    if (absl::IsUnavailable(begun)) return begun;
+  }
   // Made to be shipped: readable by all.
   if (chmod(partial.c_str(), 0644) == 0 && rename(partial.c_str(), path.c_str()) == 0) {
     return absl::OkStatus();
@@ -258,7 +258,7 @@ CheckReport CacheImpl::Check() {
   if (broken.empty() || !layers->FileIsWritable()) return report;
   const size_t lost_before = layers->lost().size();
   const int64_t rows_lost_before = layers->rows_lost();
-  layers->RepairFile(broken);
+  if (!layers->RepairFile(broken)) return report;
   report.rebuilt = layers->FileIsWritable();
   if (!report.rebuilt) report.problems.push_back("file: it could not be rebuilt");
   for (size_t i = lost_before; i < layers->lost().size(); ++i) {
@@ -290,7 +290,7 @@ absl::StatusOr<ExportReport> CacheImpl::Export(const std::string& path) {
     return InvalidArgument("kernel cache: export: expected another path than the cache's own, got ",
                            path);
   }
-  TW_RETURN_IF_ERROR(RefuseToReplace(path));
+  TW_RETURN_IF_ERROR(LockToReplace(path, options_.busy_timeout).status());
   Session layers(*this);
   RemoveLeftPartials(path);
   std::string partial = Cat(path, ".partial-", getpid());
@@ -349,6 +349,15 @@ absl::Status CheckIsCache(const std::string& path) {
   return file.Open().status();
 }
 
+void RemoveEmptyCache(const std::string& path) {
+  auto lock = ByteLock::Open(LockPath(path));
+  if (!lock.ok() || !lock->LockWithin(kOpenLockOffset, kForeignTimeout).ok()) return;
+  if (HoldsRows(path)) return;
+  for (const char* suffix : {"-wal", "-shm", "-journal", "", ".lock"}) {
+    unlink((path + suffix).c_str());
+  }
+}
+
 absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
   MergeReport report;
   if (!options_.path.empty() && IdOf(path) == IdOf(options_.path) && IdOf(path) != FileId{}) {
@@ -395,14 +404,18 @@ absl::StatusOr<MergeReport> CacheImpl::Merge(const std::string& path) {
 }
 
 absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
-  ForeignFile file(path);
-  TW_ASSIGN_OR_RETURN(Store * other, file.Open());
   Summaries right;
-  TW_RETURN_IF_ERROR(Summarize(*other, right));
   std::vector<std::string> damaged;
-  if (!file.damage().empty()) damaged.push_back(Cat(path, ": ", file.damage()));
-  for (const std::string& row : other->TakeDamage()) {
-    damaged.push_back(Cat(row, "; damaged in ", path));
+  // Another name of the cache's own file would be given a WAL of its own.
+  const bool is_same = IdOf(path) != FileId{} && IdOf(path) == IdOf(options_.path);
+  if (!is_same) {
+    ForeignFile file(path);
+    TW_ASSIGN_OR_RETURN(Store * other, file.Open());
+    TW_RETURN_IF_ERROR(Summarize(*other, right));
+    if (!file.damage().empty()) damaged.push_back(Cat(path, ": ", file.damage()));
+    for (const std::string& row : other->TakeDamage()) {
+      damaged.push_back(Cat(row, "; damaged in ", path));
+    }
   }
   Summaries left;
   Session layers(*this);
@@ -412,7 +425,7 @@ absl::StatusOr<CacheDiff> CacheImpl::Diff(const std::string& path) {
     for (const std::string& row : store.PeekDamage()) damaged.push_back(Cat(row, "; damaged"));
     return false;
   });
-  CacheDiff diff = Compare(left, right);
+  CacheDiff diff = Compare(left, is_same ? left : right);
   diff.differing.insert(diff.differing.end(), damaged.begin(), damaged.end());
   return diff;
 }

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -64,10 +66,13 @@ class Pages {
     count_ = static_cast<uint32_t>(db_.Bytes() / page_bytes_);
     for (const auto& [page, offset] : frames_) count_ = std::max(count_, page);
     uses_.resize(size_t{count_} + 1);
+    is_free_.resize(size_t{count_} + 1);
+    MarkFree();
   }
 
   uint32_t count() const { return count_; }
   uint32_t page_bytes() const { return page_bytes_; }
+  bool IsFree(uint32_t page) const { return is_free_[page]; }
   // A page of a chain. One that many chains lead to, which only a hostile file has, ends them, so
   // that a scan takes no more time than a few readings of the file.
   std::string ReadOverflow(uint32_t page) {
@@ -85,6 +90,36 @@ class Pages {
   }
 
  private:
+  // The database's size in pages, which a header of SQLite's own making tells; else all.
+  uint32_t DatabasePages(std::string_view header) const {
+    if (committed_pages_ > 0) return committed_pages_;
+    const bool is_known = BigEndian(header, 24, 4) == BigEndian(header, 92, 4);
+    const uint32_t pages = BigEndian(header, 28, 4);
+    return is_known && pages > 0 ? pages : count_;
+  }
+
+  // Walks the list of free pages: each trunk names its next and some leaves.
+  void MarkFree() {
+    const std::string first = Read(1);
+    if (!first.starts_with(kMagic)) return;
+    for (uint64_t page = uint64_t{DatabasePages(first)} + 1; page <= count_; ++page) {
+      is_free_[page] = true;
+    }
+    uint32_t trunk = BigEndian(first, 32, 4);
+    for (uint32_t walked = 0; trunk > 1 && trunk <= count_ && walked < count_; ++walked) {
+      const std::string page = Read(trunk);
+      if (page.empty()) return;
+      is_free_[trunk] = true;
+      const uint32_t leaves = BigEndian(page, 4, 4);
+      if (leaves > page_bytes_ / 4 - 2) return;
+      for (uint32_t i = 0; i < leaves; ++i) {
+        const uint32_t leaf = BigEndian(page, 8 + size_t{4} * i, 4);
+        if (leaf > 1 && leaf <= count_) is_free_[leaf] = true;
+      }
+      trunk = BigEndian(page, 0, 4);
+    }
+  }
+
   // The last committed frame of each page.
   void IndexWal() {
     std::string header = wal_->Read(0, kWalHeaderBytes);
@@ -102,6 +137,7 @@ class Pages {
       if (page < kMostPages)
         pending.emplace_back(page, at + static_cast<int64_t>(kFrameHeaderBytes));
       if (BigEndian(frame, 4, 4) != 0) {  // a commit
+        committed_pages_ = BigEndian(frame, 4, 4);
         for (const auto& [committed, offset] : pending) frames_[committed] = offset;
         pending.clear();
       }
@@ -113,7 +149,9 @@ class Pages {
   const RawFile* wal_;
   uint32_t page_bytes_ = kDefaultPageBytes;
   uint32_t count_ = 0;
+  uint32_t committed_pages_ = 0;                  // of the database, by the WAL's last commit
   std::vector<uint8_t> uses_;                     // by page
+  std::vector<bool> is_free_;                     // by page
   std::unordered_map<uint32_t, int64_t> frames_;  // page -> offset in the WAL
 };
 
@@ -183,10 +221,17 @@ int64_t RawFile::Bytes() const {
 }
 
 std::string RawFile::Read(int64_t offset, size_t count) const {
+  if (fd_ < 0) return {};
   std::string bytes(count, '\0');
-  const ssize_t got = fd_ < 0 ? -1 : pread(fd_, bytes.data(), count, offset);
-  if (got != static_cast<ssize_t>(count)) bytes.clear();
-  return bytes;
+  constexpr int kMostTries = 3;
+  for (int i = 0; i < kMostTries; ++i) {
+    const ssize_t got = pread(fd_, bytes.data(), count, offset);
+    if (got == static_cast<ssize_t>(count)) return bytes;
+    if (got >= 0) return {};  // past the end
+    if (i + 1 == kMostTries) error_ = errno;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 << i));
+  }
+  return {};
 }
 
 bool RawFile::CopyTo(const std::string& path) const {
@@ -237,12 +282,13 @@ bool SaysWal(const std::string& path) {
   return header.size() > kReadVersionAt && header[kReadVersionAt] == 2;
 }
 
-int64_t ScanRecords(const RawFile& db, const RawFile* wal,
-                    const std::function<void(Record)>& sink) {
+int64_t ScanRecords(const RawFile& db, const RawFile* wal, const std::function<void(Record)>& sink,
+                    PageUse use) {
   Pages pages(db, wal);
   std::vector<RecordValue> values;
   int64_t read = 0;
   for (uint32_t number = 1; number <= pages.count(); ++number) {
+    if (use != PageUse::kAny && pages.IsFree(number) != (use == PageUse::kFree)) continue;
     std::string page = pages.Read(number);
     size_t start = number == 1 ? kFileHeaderBytes : 0;
     if (page.empty() || page[start] != kTableLeaf) continue;

@@ -27,18 +27,27 @@ class RawFile {
   int64_t Bytes() const;  // as it is now; 0 where there is no file
   // Empty where the range cannot be read whole.
   std::string Read(int64_t offset, size_t count) const;
+  // The errno of a disk that could not be read, though it was tried again; else 0. What the file
+  // holds there may be seen another day.
+  int error() const { return error_; }
   // Makes a new file of its bytes; false, and none, where that fails.
   bool CopyTo(const std::string& path) const;
 
  private:
   int fd_;
+  mutable int error_ = 0;
 };
+
+// Free pages, which hold what they held when they were in use, are those of the free list and those
+// beyond the end of the database; where the file does not tell, there are none.
+enum class PageUse : uint8_t { kAny, kUsed, kFree };
 
 // Calls `sink` for every record on a readable table-leaf page of `db`, whatever the state of the
 // header, the schema and the inner pages; where `wal` is not null, pages of its committed frames
 // stand in for those of the file. Records may be stale or damaged: the caller knows rows by their
 // checksums. Returns the number of pages read. See https://sqlite.org/fileformat2.html.
-int64_t ScanRecords(const RawFile& db, const RawFile* wal, const std::function<void(Record)>& sink);
+int64_t ScanRecords(const RawFile& db, const RawFile* wal, const std::function<void(Record)>& sink,
+                    PageUse use = PageUse::kAny);
 
 // The application_id in the header of an SQLite file; nullopt where the file has no such header.
 // FailedPrecondition where it cannot be read.

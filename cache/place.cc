@@ -187,7 +187,8 @@ bool MayBeWrittenSince(const std::string& path, const FileState& state) {
   constexpr int64_t kTicks = 100000000;
   const FileState now = StateOf(path);
   return now.id != state.id || now.bytes != state.bytes || now.wal_bytes != state.wal_bytes ||
-         now.written_ns != state.written_ns || state.taken_ns < state.written_ns + kTicks;
+         now.written_ns != state.written_ns ||
+         (state.written_ns <= state.taken_ns && state.taken_ns < state.written_ns + kTicks);
 }
 
 absl::StatusOr<ByteLock> ByteLock::Open(const std::string& path) {
@@ -267,6 +268,39 @@ absl::Status ByteLock::LockWithin(int64_t offset, std::chrono::milliseconds time
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(5000));
   }
+}
+
+std::string SetAsidePath(const std::string& path, int n) { return Cat(path, ".corrupt-", n); }
+std::string SwapPath(const std::string& path, int n) { return Cat(path, ".swap-", n); }
+
+int SwapUnderWay(const std::string& path) {
+  for (int n = 1; n <= kMostSetAside; ++n) {
+    if (IdOf(SwapPath(path, n)) != FileId{}) return n;
+  }
+  return 0;
+}
+
+bool HasOtherNames(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || info.st_nlink == 1) return false;
+  nlink_t known = 1;
+  for (int n = 1; n <= kMostSetAside; ++n) {
+    if (IdOf(SetAsidePath(path, n)) == IdOf(path)) ++known;
+  }
+  return info.st_nlink > known;
+}
+
+FolderLock::FolderLock(const std::string& path, std::chrono::milliseconds timeout)
+    : fd_(open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) close(fd_);
 }
 
 int64_t CompileLockOffset(std::string_view key) {

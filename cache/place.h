@@ -83,6 +83,29 @@ class ByteLock {
 // Byte 0 guards opening, migration and repair; a kernel's byte is from 1 on.
 inline constexpr int64_t kOpenLockOffset = 0;
 int64_t CompileLockOffset(std::string_view key);
+// Where a repair puts the damaged file, and the new one while it takes that one's place.
+inline constexpr int kMostSetAside = 8;  // the oldest makes room
+std::string SetAsidePath(const std::string& path, int n);
+std::string SwapPath(const std::string& path, int n);
+// The number of a repair that is changing names, or was cut off in it; 0 where there is none.
+int SwapUnderWay(const std::string& path);
+// True where the file has a name more than `path` and those under which a repair put it aside.
+// SQLite keeps one WAL a name, so that who writes to one does not see what was written to another.
+bool HasOtherNames(const std::string& path);
+
+// What keeps others who take it from the folder of `path` while it lives, and leaves nothing there.
+// Without one where the system has no such lock, or somebody holds it for `timeout`.
+class FolderLock {
+ public:
+  FolderLock(const std::string& path, std::chrono::milliseconds timeout);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
 std::string LockPath(const std::string& path);
 
 }  // namespace tilewright

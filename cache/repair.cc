@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -19,15 +20,10 @@
 namespace tilewright {
 namespace {
 
-// Damaged files kept for inspection; the oldest makes room.
-constexpr int kMostSetAside = 8;
-
 // What SQLite puts beside a database. The new file must never meet those of the old one.
 constexpr std::array<const char*, 3> kCompanions = {"-wal", "-shm", "-journal"};
 
-std::string SetAsidePath(const std::string& path, int n) { return Cat(path, ".corrupt-", n); }
 std::string NewPath(const std::string& path) { return path + ".new"; }
-std::string SwapPath(const std::string& path, int n) { return Cat(path, ".swap-", n); }
 
 bool IsThere(const std::string& path) {
   struct stat info {};
@@ -130,6 +126,10 @@ absl::StatusOr<Salvaged> BuildEmpty(const std::string& path) {
   return BuildFresh(path, RawFile(""), RawFile(""), Inventory());
 }
 
+absl::Status PutOff(const std::string& path, std::string_view why) {
+  return absl::UnavailableError(Cat("kernel cache: cannot rebuild ", path, " now: ", why));
+}
+
 // From the first step to the last "<path>.swap-<n>" says that the change is under way: at its end
 // the last rename takes that name away and puts the new file into place at once.
 absl::Status Swap(const std::string& path, const OldFile& old, int n,
@@ -192,12 +192,19 @@ std::string OwnerOf(const std::string& path) {
   return "";
 }
 
-// True where somebody has the database open with a WAL. Only who is alone may do without one.
-bool IsOpenElsewhere(const std::string& path) {
-  if (!IsThere(path + "-wal") && !IsThere(path + "-shm")) return false;
-  if (FileBytes(path) == 0) return false;
-  auto db = Connection::Open(path, Connection::Mode::kReadWrite, std::chrono::milliseconds(0));
-  return db.ok() && absl::IsUnavailable(db->Exec("PRAGMA journal_mode = DELETE"));
+// What stands beside a database that is in use, whose process died, or that was deleted by hand: it
+// would be laid over, or rolled back into, the new file.
+absl::Status RefuseCompanions(const std::string& path) {
+  std::string companion;
+  for (const char* suffix : kCompanions) {
+    if (IsThere(path + suffix)) companion = path + suffix;
+  }
+  if (const int n = SwapUnderWay(path); n > 0) companion = SwapPath(path, n);
+  if (companion.empty()) return absl::OkStatus();
+  return FailedPrecondition("kernel cache: refusing to replace ", path, ": ", companion,
+                            " is beside it, of a cache that is in use, whose process died, or that "
+                            "is gone; close or check that cache, remove the file, or choose "
+                            "another path");
 }
 
 }  // namespace
@@ -208,25 +215,20 @@ absl::Status RefuseToReplace(const std::string& path) {
     return FailedPrecondition("kernel cache: refusing to make ", path, ": it would be taken for a ",
                               "companion of ", owner, "; choose another path");
   }
+  TW_RETURN_IF_ERROR(RefuseCompanions(path));
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (S_ISLNK(info.st_mode)) {
     return FailedPrecondition("kernel cache: refusing to replace ", path,
                               ": expected a regular file, got a symbolic link");
   }
   TW_RETURN_IF_ERROR(RefuseIrregular(path));
-  if (FileBytes(path + "-wal") > 0) {
-    return FailedPrecondition("kernel cache: refusing to replace ", path,
-                              ": it is in use (it has a WAL)");
-  }
   if (info.st_size == 0) return absl::OkStatus();
   TW_ASSIGN_OR_RETURN(const std::optional<int64_t> application, ReadApplicationId(path));
   if (application != kApplicationId && !HoldsRows(path)) {
     return FailedPrecondition("kernel cache: refusing to replace ", path,
                               ": it is a file of another program, not a kernel cache");
   }
-  if (!IsOpenElsewhere(path)) return absl::OkStatus();
-  return FailedPrecondition("kernel cache: refusing to replace ", path,
-                            ": it is in use: somebody has it open");
+  return absl::OkStatus();
 }
 
 void UndoSwap(const std::string& path, const std::function<void()>& before_step) {
@@ -269,9 +271,18 @@ absl::StatusOr<RepairReport> Repair(const std::string& path,
   before_step();
   auto kept = BuildFresh(path, old->db(), old->wal(), inventory);
   before_step();
+  if (const int error = std::max(old->db().error(), old->wal().error()); error != 0) {
+    RemoveNew(path);
+    return PutOff(path, strerror(error));
+  }
   if (!kept.ok() && !absl::IsResourceExhausted(kept.status())) {
-    // Whatever else stood in the way of keeping rows, an empty cache is better than a damaged one.
-    kept = BuildEmpty(path);
+    // A disk that fails to read what was just written is damage to SQLite.
+    kept = BuildFresh(path, old->db(), old->wal(), inventory);
+    if (!kept.ok() && HoldsRows(path)) {
+      RemoveNew(path);
+      return PutOff(path, std::string(kept.status().message()));
+    }
+    if (!kept.ok()) kept = BuildEmpty(path);
   }
   if (!kept.ok()) {
     // A full disk, or a folder that cannot be written: the file is left for a better day.
@@ -297,7 +308,7 @@ int64_t CountSetAside(const std::string& path) {
   if (path.empty()) return 0;
   int64_t count = 0;
   for (int n = 1; n <= kMostSetAside; ++n) {
-    if (IdOf(Cat(path, ".corrupt-", n)) != FileId{}) ++count;
+    if (IdOf(SetAsidePath(path, n)) != FileId{}) ++count;
   }
   return count;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "cache/page_scan.h"
@@ -41,8 +42,16 @@ class Salvager {
     }
   }
 
-  // Cubins whose head was read before them are stored at once; scan once more for the others.
-  bool wants_second_scan() const { return deferred_; }
+  // From now on rows come of older pages than those before.
+  void TakeOlder() {
+    ++age_;
+    deferred_.clear();
+  }
+  // True where cubins of this age, or of any, came before their head, so that another scan would
+  // find them a place.
+  bool WantsSecondScan() const { return HasHeadOf(deferred_); }
+  bool WantsLastScan() const { return HasHeadOf(unplaced_); }
+
   absl::StatusOr<Salvaged> Finish(const Inventory& inventory) {
     if (!status_.ok()) return status_;
     std::set<std::string> known(inventory.names.begin(), inventory.names.end());
@@ -56,6 +65,13 @@ class Salvager {
   }
 
  private:
+  using Keys = std::set<std::string, std::less<>>;
+
+  bool HasHeadOf(const Keys& keys) const {
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const std::string& key) { return heads_.contains(key); });
+  }
+
   // True where the record is a row, whole or damaged.
   bool TakeExact(Record record, bool leaves_trace) {
     if (auto bytes = DecodeBytes(record)) {
@@ -71,11 +87,11 @@ class Salvager {
     }
     if (auto winner = DecodeWinner(record)) {
       return TakeWhole(*winner, leaves_trace,
-                       [&] { return fresh_.PutWinner(winner->row, Conflict::kNewer); });
+                       [&](Conflict conflict) { return fresh_.PutWinner(winner->row, conflict); });
     }
     if (auto trial = DecodeTrial(record)) {
       return TakeWhole(*trial, leaves_trace,
-                       [&] { return fresh_.PutTrial(trial->row, Conflict::kNewer); });
+                       [&](Conflict conflict) { return fresh_.PutTrial(trial->row, conflict); });
     }
     return false;
   }
@@ -85,19 +101,24 @@ class Salvager {
     const std::string name = NameOf(stored.row);
     if (leaves_trace) traces_.insert(name);
     if (!FlawOf(stored).empty()) return leaves_trace;
-    Count(name, put());
+    // Their own times do not tell which was stored later: a winner that was imported may have been
+    // measured before the one whose place it took.
+    const auto [kept, is_new] = ages_.emplace(name, age_);
+    if (is_new || kept->second == age_) Count(name, put(Conflict::kNewer));
     return true;
   }
 
   void Keep(BytesRow bytes) {
     auto heads = heads_.find(bytes.key);
     if (heads == heads_.end()) {
-      deferred_ = true;
+      deferred_.insert(bytes.key);
+      unplaced_.insert(std::move(bytes.key));
       return;
     }
     for (const auto& head : heads->second) {
       if (!FlawOf(head, bytes.sum).empty()) continue;
       if (!FlawOfBytes(head.row, bytes.sum, bytes.bytes).empty()) continue;
+      unplaced_.erase(bytes.key);
       KernelRow row = head.row;
       row.cubin = std::move(bytes.bytes);
       Count(NameOf(row), fresh_.PutKernel(row, Conflict::kKeep));
@@ -118,7 +139,10 @@ class Salvager {
   int64_t kept_ = 0;
   std::set<std::string> traces_;  // names of rows, whole or not
   std::set<std::string> kept_names_;
-  bool deferred_ = false;  // bytes were met before their head
+  std::unordered_map<std::string, int> ages_;  // of intact rows, when they were first met
+  int age_ = 0;
+  Keys deferred_;  // of bytes of this age that were met before their head
+  Keys unplaced_;  // of those of any age that have none yet
   absl::Status status_;
 };
 
@@ -178,11 +202,19 @@ absl::StatusOr<std::unique_ptr<Store>> OpenForReading(const std::string& path,
   return Store::Open(path, Mode::kImmutable, busy_timeout);
 }
 
+// The WAL of the file, which a repair that was cut off may have set aside already.
+std::string WalOf(const std::string& path) {
+  std::string wal = path + "-wal";
+  const int n = SwapUnderWay(path);
+  std::string saved = SetAsidePath(path, n) + "-wal";
+  return n > 0 && FileBytes(wal) == 0 && FileBytes(saved) > 0 ? saved : wal;
+}
+
 // A copy in memory of the intact rows of the file and its WAL.
 absl::StatusOr<ReadableFile> ReadIntoMemory(const std::string& path) {
   ReadableFile file;
   TW_ASSIGN_OR_RETURN(file.store, Store::OpenMemory());
-  TW_ASSIGN_OR_RETURN(file.salvaged, Salvage(RawFile(path), RawFile(path + "-wal"),
+  TW_ASSIGN_OR_RETURN(file.salvaged, Salvage(RawFile(path), RawFile(WalOf(path)),
                                              TakeInventory(path), *file.store));
   file.store->Freeze();
   return file;
@@ -228,8 +260,14 @@ absl::StatusOr<Salvaged> Salvage(const RawFile& db, const RawFile& wal, const In
     std::vector<const RawFile*> overlays = {nullptr};
     if (wal.Bytes() > 0) overlays.insert(overlays.begin(), &wal);
     for (const RawFile* overlay : overlays) {
-      ScanRecords(db, overlay, sink);
-      if (salvager.wants_second_scan()) ScanRecords(db, overlay, sink);
+      for (const PageUse use : {PageUse::kUsed, PageUse::kFree}) {
+        ScanRecords(db, overlay, sink, use);
+        if (salvager.WantsSecondScan()) ScanRecords(db, overlay, sink, use);
+        salvager.TakeOlder();
+      }
+    }
+    if (salvager.WantsLastScan()) {
+      for (const RawFile* overlay : overlays) ScanRecords(db, overlay, sink);
     }
     TW_ASSIGN_OR_RETURN(salvaged, salvager.Finish(inventory));
     return absl::OkStatus();
@@ -253,6 +291,9 @@ absl::StatusOr<ReadableFile> OpenReadable(const std::string& path,
     // The file alone lacks what was written last.
     TW_ASSIGN_OR_RETURN(ReadableFile file, ReadIntoMemory(path));
     if (file.salvaged.kept > 0) return file;
+  }
+  if (SwapUnderWay(path) > 0 && WalOf(path) != path + "-wal") {
+    return ReadSalvaged(path, "a repair of it was cut off, or is under way");
   }
   FileState before = StateOf(path);
   auto store = OpenForReading(path, busy_timeout);

@@ -185,12 +185,30 @@ absl::StatusOr<TableSql> ExpectedTables(std::span<const std::string_view> steps,
   return Tables(scratch);
 }
 
-// Which version the file is at; 0 is an empty file.
+// True where the file holds just what the newest schema makes: every version differs in that.
+absl::StatusOr<bool> IsOfTheNewest(Connection& db, std::span<const std::string_view> steps) {
+  TW_ASSIGN_OR_RETURN(Connection scratch, Connection::OpenMemory());
+  for (const std::string_view step : steps) TW_RETURN_IF_ERROR(scratch.Exec(std::string(step)));
+  TW_ASSIGN_OR_RETURN(const TableSql expected, Objects(scratch));
+  TW_ASSIGN_OR_RETURN(const TableSql found, Objects(db));
+  return found == expected;
+}
+
+// Which version the file is at; 0 is an empty file. DataLoss where its header does not fit what it
+// holds.
 absl::StatusOr<int64_t> FileVersion(Connection& db, std::span<const std::string_view> steps) {
   TW_ASSIGN_OR_RETURN(int64_t version, db.QueryInt("PRAGMA user_version"));
   TW_ASSIGN_OR_RETURN(int64_t application, db.QueryInt("PRAGMA application_id"));
   TW_ASSIGN_OR_RETURN(TableSql tables, Tables(db));
   if (application == 0 && version == 0 && tables.empty()) return 0;
+  if (application != kApplicationId || version != static_cast<int64_t>(steps.size())) {
+    TW_ASSIGN_OR_RETURN(const bool is_newest, IsOfTheNewest(db, steps));
+    if (is_newest) {
+      return absl::DataLossError(Cat("kernel cache: the header says application ", application,
+                                     " and version ", version, ", the tables are those of ",
+                                     kApplicationId, " and ", steps.size()));
+    }
+  }
   if (application != kApplicationId) {
     return FailedPrecondition("kernel cache: the file is an SQLite database of another program",
                               " (application_id ", application, ", expected ", kApplicationId,

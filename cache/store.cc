@@ -28,15 +28,38 @@ std::string_view KeyOf(const TrialRow& row) { return row.problem_key; }
 RowAt<WinnerRow> ReadRow(const Statement& select, const WinnerRow&) { return ReadWinner(select); }
 RowAt<TrialRow> ReadRow(const Statement& select, const TrialRow&) { return ReadTrial(select); }
 
+// A reader of a file in WAL mode makes an empty WAL, which only the last to close the file can
+// remove, and only if it may write. Of two who close at once each might take the other for the
+// last: so one after the other tries.
+void RemoveEmptyWal(const std::string& path) {
+  constexpr auto kTimeout = std::chrono::milliseconds(1000);
+  const auto is_left = [&] {
+    return IdOf(path + "-wal") != FileId{} && FileBytes(path + "-wal") == 0 &&
+           FileBytes(path) > 0 && IdOf(path + "-journal") == FileId{};
+  };
+  if (!is_left() || !IsWritable(path)) return;
+  const FolderLock alone(path, kTimeout);
+  if (!is_left()) return;
+  auto db = Connection::Open(path, Connection::Mode::kReadWrite, kTimeout);
+  if (db.ok()) (void)db->QueryInt("PRAGMA user_version");
+}
+
 }  // namespace
+
+Store::~Store() {
+  if (writable_ || immutable_ || path_.empty()) return;
+  statements_.clear();
+  db_ = Connection();
+  RemoveEmptyWal(path_);
+}
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path, Connection::Mode mode,
                                                    std::chrono::milliseconds busy_timeout) {
   const FileState state = StateOf(path);
   TW_ASSIGN_OR_RETURN(Connection db, Connection::Open(path, mode, busy_timeout));
-  const bool writable = mode == Connection::Mode::kReadWrite;
-  TW_RETURN_IF_ERROR(writable ? Migrate(db) : CheckSchema(db));
-  return std::unique_ptr<Store>(new Store(std::move(db), mode, path, state));
+  std::unique_ptr<Store> store(new Store(std::move(db), mode, path, state));
+  TW_RETURN_IF_ERROR(store->writable_ ? Migrate(store->db_) : CheckSchema(store->db_));
+  return store;
 }
 
 absl::StatusOr<std::unique_ptr<Store>> Store::OpenMemory() {

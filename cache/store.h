@@ -44,6 +44,11 @@ class Store {
                                                      std::chrono::milliseconds busy_timeout);
   static absl::StatusOr<std::unique_ptr<Store>> OpenMemory();
 
+  // Where this was the last to read a file in WAL mode, nothing is left beside it.
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
   absl::StatusOr<std::optional<KernelRow>> FindKernel(std::string_view key);
   absl::StatusOr<bool> HasKernel(std::string_view key);
   absl::StatusOr<std::optional<WinnerRow>> FindWinner(std::string_view key);
@@ -108,8 +113,10 @@ class Store {
   absl::Status CheckInPlace() const;
   // Deletes the damaged rows that a read came across, and keeps their names for TakeDamage().
   absl::Status Sweep();
-  // InvalidArgument where it is still there.
-  absl::Status DeleteDamaged(const DamagedRow& row);
+  // True where it is still damaged, and was deleted. Another process may have put it anew since it
+  // was noted. InvalidArgument where it is still there.
+  absl::StatusOr<bool> DeleteDamaged(const DamagedRow& row);
+  absl::StatusOr<bool> IsStillDamaged(const DamagedRow& row);
   // Steps through `rowids`, and calls `read` at each one's row. A row with a value beyond all
   // bounds is a damaged one.
   absl::Status ForEach(std::string_view table, Statement& rowids, std::string_view row,

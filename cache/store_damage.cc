@@ -1,6 +1,8 @@
 // Rows that are not served: told, and taken out where the file lets them be.
+#include <span>
 #include <utility>
 
+#include "cache/row_sql.h"
 #include "cache/store.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
@@ -18,6 +20,9 @@ constexpr std::string_view kBytesOf = "DELETE FROM kernel_bytes WHERE key = ?";
 constexpr std::string_view kOrphans =
     "SELECT rowid, key FROM kernel_bytes NOT INDEXED "
     "WHERE key NOT IN (SELECT +key FROM kernels NOT INDEXED)";
+constexpr std::string_view kOrphanAt =
+    "SELECT 1 FROM kernel_bytes WHERE rowid = ? "
+    "AND key NOT IN (SELECT +key FROM kernels NOT INDEXED)";
 constexpr std::string_view kBytesByScan =
     "SELECT rowid FROM kernel_bytes NOT INDEXED WHERE key = ?";
 constexpr std::string_view kBeyond = "a value beyond all bounds";
@@ -67,13 +72,32 @@ absl::Status Store::CheckBytesAreGone(std::string_view key) {
                                  " of kernel_bytes is missing from its index"));
 }
 
-absl::Status Store::DeleteDamaged(const DamagedRow& row) {
+absl::StatusOr<bool> Store::IsStillDamaged(const DamagedRow& row) {
+  TW_ASSIGN_OR_RETURN(Statement * select, Prepared(row.table == "kernels"   ? sql::kKernelAt
+                                                   : row.table == "winners" ? sql::kWinnerAt
+                                                   : row.table == "trials"  ? sql::kTrialAt
+                                                                            : kOrphanAt));
+  ResetGuard reset(*select);
+  select->Bind(1, row.rowid);
+  const absl::StatusOr<bool> found = select->Step();
+  if (absl::IsInvalidArgument(found.status())) return true;  // a value beyond all bounds
+  TW_RETURN_IF_ERROR(found.status());
+  if (!*found) return false;
+  if (row.table == "kernels") return !ReadKernel(*select, true).flaw.empty();
+  if (row.table == "winners") return !ReadWinner(*select).flaw.empty();
+  if (row.table == "trials") return !ReadTrial(*select).flaw.empty();
+  return true;
+}
+
+absl::StatusOr<bool> Store::DeleteDamaged(const DamagedRow& row) {
+  TW_ASSIGN_OR_RETURN(const bool is_damaged, IsStillDamaged(row));
+  if (!is_damaged) return false;
   TW_RETURN_IF_ERROR(
       db_.ExecOfAnyLength(Cat("DELETE FROM ", row.table, " WHERE rowid = ", row.rowid)));
   if (row.table == "kernels") TW_RETURN_IF_ERROR(Run(kBytesOf, row.key));
   TW_ASSIGN_OR_RETURN(const int64_t left, db_.QueryInt(Cat("SELECT count(*) FROM ", row.table,
                                                            " WHERE rowid = ", row.rowid)));
-  if (left == 0) return absl::OkStatus();
+  if (left == 0) return true;
   return InvalidArgument("kernel cache: deleting a row of ", row.table,
                          ": it is still there: a trigger ignores it");
 }
@@ -84,20 +108,22 @@ absl::Status Store::Sweep() {
     damage_.push_back(Cat(row.table, " row ", Escaped(row.key), ": ", row.flaw));
   }
   if (rows.empty() || !writable_) return absl::OkStatus();
-  const auto count = static_cast<int64_t>(rows.size());
-  absl::Status swept = Write([&]() -> absl::Status {
-    for (const DamagedRow& row : rows) TW_RETURN_IF_ERROR(DeleteDamaged(row));
-    return absl::OkStatus();
-  });
-  if (swept.ok()) {
-    swept_.deleted += count;
-  } else if (absl::IsInvalidArgument(swept) && count > 1) {
+  const auto sweep = [&](std::span<const DamagedRow> some) {
+    int64_t deleted = 0;
+    const absl::Status status = Write([&]() -> absl::Status {
+      for (const DamagedRow& row : some) {
+        TW_ASSIGN_OR_RETURN(const bool is_gone, DeleteDamaged(row));
+        deleted += is_gone ? 1 : 0;
+      }
+      return absl::OkStatus();
+    });
+    if (status.ok()) swept_.deleted += deleted;
+    return status;
+  };
+  const absl::Status swept = sweep(rows);
+  if (absl::IsInvalidArgument(swept) && rows.size() > 1) {
     // One that the file's own rules keep does not keep the others.
-    for (const DamagedRow& row : rows) {
-      const absl::Status deleted = Write([&] { return DeleteDamaged(row); });
-      swept_.deleted += deleted.ok() ? 1 : 0;
-      swept_.kept.Update(deleted);
-    }
+    for (const DamagedRow& row : rows) swept_.kept.Update(sweep({&row, 1}));
   } else {
     swept_.kept.Update(swept);
   }

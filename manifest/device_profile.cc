@@ -1,10 +1,13 @@
 #include "manifest/device_profile.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "manifest/nearest_name.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -87,7 +90,8 @@ class FieldReader {
     }
     if constexpr (!std::is_same_v<T, std::string>) {
       // Written so that NaN fails too.
-      if (!(found->get<double>() >= 0 && found->get<double>() < 1e15)) {
+      const double most = std::min(1e15, static_cast<double>(std::numeric_limits<T>::max()));
+      if (!(found->get<double>() >= 0 && found->get<double>() <= most)) {
         status_ = InvalidArgument("device profile: field '", field, "' is out of range");
         return;
       }
@@ -100,6 +104,36 @@ class FieldReader {
   const Json& object_;
   absl::Status status_;
 };
+
+// "sm_90a": the compute capability, and for what only that one has a letter.
+absl::Status CheckArch(const DeviceProfile& profile) {
+  const std::string arch = Cat("sm_", profile.compute_major, profile.compute_minor);
+  for (const std::string_view suffix : {"", "a", "f"}) {
+    if (profile.arch == Cat(arch, suffix)) return absl::OkStatus();
+  }
+  return InvalidArgument("device profile: field 'arch': expected ", arch, " or ", arch,
+                         "a, as its compute capability says, got '", Escaped(Brief(profile.arch)),
+                         "'");
+}
+
+// What is divided by.
+absl::Status CheckSizes(const DeviceProfile& profile) {
+  const std::pair<const char*, int64_t> sizes[] = {
+      {"compute_major", profile.compute_major},
+      {"sm_count", profile.sm_count},
+      {"smem_per_block_bytes", profile.smem_per_block_bytes},
+      {"smem_per_sm_bytes", profile.smem_per_sm_bytes},
+      {"registers_per_sm", profile.registers_per_sm},
+      {"max_threads_per_sm", profile.max_threads_per_sm},
+      {"l2_bytes", profile.l2_bytes}};
+  for (const auto& [field, size] : sizes) {
+    if (size < 1) {
+      return InvalidArgument("device profile: field '", field, "': expected at least 1, got ",
+                             size);
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -146,6 +180,8 @@ absl::StatusOr<DeviceProfile> DeviceProfile::FromJson(std::string_view text) {
   reader.Read("tensor_tflops_16bit", profile.tensor_tflops_16bit);
   reader.Read("fp32_tflops", profile.fp32_tflops);
   TW_RETURN_IF_ERROR(reader.status());
+  TW_RETURN_IF_ERROR(CheckArch(profile));
+  TW_RETURN_IF_ERROR(CheckSizes(profile));
   return profile;
 }
 
@@ -157,7 +193,7 @@ absl::StatusOr<DeviceProfile> BuiltinDeviceProfile(std::string_view name) {
     known.push_back(row.id);
     names += Cat(names.empty() ? "" : ", ", row.id);
   }
-  return NotFound("no built-in device profile '", name, "'; there are ", names,
+  return NotFound("no built-in device profile '", Brief(name), "'; there are ", names,
                   DidYouMean(name, known));
 }
 

@@ -8,6 +8,7 @@
 #include "manifest/call_scope.h"
 #include "manifest/nearest_name.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -149,7 +150,7 @@ absl::Status BindParams(std::span<const NamedParam> given, CallDesc& call) {
   const OpSpec& op = *call.op;
   for (size_t i = 0; i < given.size(); ++i) {
     if (!op.ParamIndex(given[i].name).has_value()) {
-      return InvalidArgument(op.name, ": unknown parameter '", given[i].name, "'; it has ",
+      return InvalidArgument(op.name, ": unknown parameter '", Brief(given[i].name), "'; it has ",
                              ParamNames(op), DidYouMean(given[i].name, NamesOf(op.params)));
     }
     for (size_t j = 0; j < i; ++j) {

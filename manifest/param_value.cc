@@ -1,5 +1,7 @@
 #include "manifest/param_value.h"
 
+#include <cmath>
+
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -13,7 +15,7 @@ std::string ParamValue::ToString() const {
     case Kind::kInt:
       return Cat(int_);
     case Kind::kFloat:
-      return Cat(float_);
+      return std::isnan(float_) ? "nan" : Cat(float_);  // whatever its sign
     case Kind::kIntList:
       return list_.ToString();
     case Kind::kDType:

@@ -1,5 +1,6 @@
 #include "manifest/text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace tilewright {
@@ -93,6 +94,33 @@ Character FirstCharacter(std::string_view text) {
 
 std::string Escaped(std::string_view text) { return AllEscaped(text, false); }
 std::string EscapedLines(std::string_view text) { return AllEscaped(text, true); }
+
+std::string Brief(std::string_view text) {
+  if (text.size() <= kMostShown) return std::string(text);
+  constexpr size_t kEnd = kMostShown / 4;
+  // Whole characters: bytes of the form 10xxxxxx begin none.
+  const auto is_inside = [&](size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  size_t begin = kMostShown - kEnd;
+  while (begin > kMostShown / 2 && is_inside(begin)) --begin;
+  size_t end = text.size() - kEnd;
+  while (end + 1 < text.size() && is_inside(end)) ++end;
+  std::string out(text.substr(0, begin));
+  out += " ... (" + std::to_string(end - begin) + " bytes left out) ... ";
+  return out.append(text.substr(end));
+}
+
+std::string BriefLines(std::string_view text) {
+  std::string out;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += Brief(text.substr(0, end));
+    if (end == text.size()) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
 
 std::string_view AppendEscapedLines(std::string_view text, std::string& out) {
   return Append(text, true, out);

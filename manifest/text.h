@@ -26,6 +26,13 @@ std::string Escaped(std::string_view text);
 // The same, line breaks and tabs left as they are.
 std::string EscapedLines(std::string_view text);
 
+// For messages that repeat what somebody wrote, which may be of any length: of more than kMostShown
+// bytes the start and the end, and how many are left out between them.
+inline constexpr size_t kMostShown = 1000;
+std::string Brief(std::string_view text);
+// The same for each line.
+std::string BriefLines(std::string_view text);
+
 // Appends EscapedLines(text), but for a character that is cut off at its end; returns that one's
 // bytes, for text that comes in parts.
 std::string_view AppendEscapedLines(std::string_view text, std::string& out);

@@ -7,6 +7,7 @@
 #include "manifest/nearest_name.h"
 #include "manifest/spec_check.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 
 namespace tilewright {
 namespace {
@@ -46,7 +47,7 @@ absl::Status CheckInputNames(const OpSpec& op, std::span<const std::string_view>
     const bool known = std::any_of(op.inputs.begin(), op.inputs.end(),
                                    [&](const TensorSpec& spec) { return spec.name == names[i]; });
     if (!known) {
-      return InvalidArgument(op.name, ": no input '", names[i], "'; it has ",
+      return InvalidArgument(op.name, ": no input '", Brief(names[i]), "'; it has ",
                              op.inputs.empty() ? "none" : TensorNames(op.inputs),
                              DidYouMean(names[i], NamesOf(op.inputs)));
     }

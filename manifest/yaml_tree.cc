@@ -68,7 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void Fail(const YAML::Mark& mark, std::string_view what) { FailAt(mark.line + 1, what); }
   void FailAt(int line, std::string_view what) {
-    if (status_.ok()) status_ = InvalidArgument(file_, ":", line, ": ", Escaped(what));
+    if (status_.ok()) status_ = InvalidArgument(file_, ":", line, ": ", Escaped(Brief(what)));
   }
 
   static YamlNode Make(YamlNode::Kind kind, const YAML::Mark& mark) {
@@ -193,7 +193,7 @@ absl::StatusOr<YamlNode> ParseYaml(std::string_view text, std::string_view file)
     while (builder.status().ok() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    return InvalidArgument(file, ":", error.mark.line + 1, ": ", Escaped(error.msg));
+    return InvalidArgument(file, ":", error.mark.line + 1, ": ", Escaped(Brief(error.msg)));
   } catch (const std::exception& error) {
     return InvalidArgument(file, ":1: ", Escaped(error.what()));
   }

@@ -3,9 +3,11 @@
 #include <glob.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -68,10 +70,27 @@ std::vector<std::string> Glob(const std::string& pattern) {
   return paths;
 }
 
-// libnvrtc.so.13 before libnvrtc.so.12; not libnvrtc-builtins, not the .alt build.
+// Not libnvrtc-builtins, not the .alt build.
+std::string LibraryPattern(const std::string& directory) {
+  return directory + "/libnvrtc.so.[1-9][0-9]";
+}
+
+// libnvrtc.so.13 before libnvrtc.so.12.
 std::vector<std::string> LibrariesIn(const std::string& directory) {
-  std::vector<std::string> paths = Glob(directory + "/libnvrtc.so.[1-9][0-9]");
+  std::vector<std::string> paths = Glob(LibraryPattern(directory));
   return {paths.rbegin(), paths.rend()};
+}
+
+// Why LibrariesIn() found none: folders that are not there, or could not be read for want of
+// memory or file handles.
+std::string WhyNoLibraryIn(const std::string& directory) {
+  glob_t found{};
+  errno = 0;
+  const int result = glob(LibraryPattern(directory).c_str(), GLOB_ERR, nullptr, &found);
+  const int error = result == GLOB_NOSPACE ? ENOMEM : result == GLOB_ABORTED ? errno : 0;
+  globfree(&found);
+  if (error == 0 || error == ENOENT || error == ENOTDIR) return "no libnvrtc.so.13 or .12";
+  return Cat("cannot be searched: ", strerror(error));
 }
 
 // Where the library `name` lies, which was opened by its name alone, since the loader's own path
@@ -224,7 +243,7 @@ class Nvrtc final : public Compiler {
     }
     for (const std::string& pattern : patterns) {
       const std::vector<std::string> libraries = LibrariesIn(pattern);
-      if (libraries.empty()) sought += Cat("\n  ", pattern, ": no libnvrtc.so.13 or .12");
+      if (libraries.empty()) sought += Cat("\n  ", pattern, ": ", WhyNoLibraryIn(pattern));
       for (const std::string& path : libraries) {
         if (void* library = attempt(path)) return library;
       }

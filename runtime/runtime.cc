@@ -7,6 +7,7 @@
 #include "cache/cache.h"
 #include "manifest/nearest_name.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "runtime/compiler.h"
 #include "runtime/custom_ops.h"
 #include "runtime/device_table.h"
@@ -191,7 +192,7 @@ class RuntimeImpl final : public Runtime {
   absl::StatusOr<const OpEntry*> Entry(std::string_view op) const {
     const OpEntry* entry = ops_.Find(op);
     if (entry == nullptr) {
-      return NotFound("no operator is named '", op, "'", DidYouMean(op, NamesOf(Ops())));
+      return NotFound("no operator is named '", Brief(op), "'", DidYouMean(op, NamesOf(Ops())));
     }
     return entry;
   }

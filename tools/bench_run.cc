@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -183,6 +184,7 @@ Json ParamJson(const ParamValue& value) {
     case ParamValue::Kind::kInt:
       return value.as_int();
     case ParamValue::Kind::kFloat:
+      if (!std::isfinite(value.as_float())) return value.ToString();  // JSON lacks these numbers
       return value.as_float();
     case ParamValue::Kind::kIntList:
       return std::vector<int64_t>(value.as_list().begin(), value.as_list().end());

@@ -151,7 +151,7 @@ int RunGc(const CliContext& context, const CacheArgs& args) {
     }
     std::cout << "\n";
   }
-  return kDone;
+  return (*cache)->Stats().lost.empty() ? kDone : kFindings;
 }
 
 int RunExport(const CliContext& context, const CacheArgs& args) {
@@ -215,9 +215,10 @@ class MergeOutput {
     for (const std::string& row : report.rejected) std::cout << "  rejected " << row << "\n";
   }
 
-  int End() const {
+  // `lost`: rows of the target, which was damaged.
+  int End(const std::vector<std::string>& lost) const {
     if (json_) std::cout << reports_.dump(2, ' ', false, kReplaceBadText) << "\n";
-    return rejected_ ? kFindings : kDone;
+    return rejected_ || !lost.empty() ? kFindings : kDone;
   }
 
  private:
@@ -226,19 +227,12 @@ class MergeOutput {
   bool rejected_ = false;
 };
 
-// Merges files into `target`; rejected rows, and files that cannot be read, are findings, and what
-// comes after them is merged all the same.
-int MergeInto(const std::string& target, const std::vector<std::string>& files, bool json) {
-  for (const std::string& file : files) {
-    if (const absl::Status status = CheckForeign(file); !status.ok()) return Fail(status);
-  }
+// Merges files into the cache `target`, which is opened once there is something to put into it.
+int MergeFiles(const std::string& target, const std::vector<std::string>& files, bool makes_one,
+               bool json, std::unique_ptr<Cache>& cache) {
   MergeOutput output(json);
-  std::error_code error;
-  const bool makes_one = !target.empty() && !std::filesystem::exists(target, error);
-  std::unique_ptr<Cache> cache;
   for (const std::string& file : files) {
     if (cache == nullptr) {
-      // A cache is made once there is something to put into it.
       if (const absl::Status status = makes_one ? CheckIsCache(file) : absl::OkStatus();
           !status.ok()) {
         output.Refuse(file, status);
@@ -256,7 +250,23 @@ int MergeInto(const std::string& target, const std::vector<std::string>& files, 
     output.Tell(file, *report);
     if (!json && !report->written.ok()) return FailFinding(report->written);
   }
-  return output.End();
+  return output.End(cache == nullptr ? std::vector<std::string>() : cache->Stats().lost);
+}
+
+// The same; a target that is made, and then takes no row, is removed. Rejected rows, and files that
+// cannot be read, are findings, and what comes after them is merged all the same.
+int MergeInto(const std::string& target, const std::vector<std::string>& files, bool json) {
+  for (const std::string& file : files) {
+    if (const absl::Status status = CheckForeign(file); !status.ok()) return Fail(status);
+  }
+  std::error_code error;
+  const bool makes_one = !target.empty() && !std::filesystem::exists(target, error);
+  std::unique_ptr<Cache> cache;
+  const int code = MergeFiles(target, files, makes_one, json, cache);
+  if (!makes_one || cache == nullptr || code == kDone) return code;
+  cache.reset();
+  RemoveEmptyCache(target);
+  return code;
 }
 
 int RunDiff(const CliContext& context, const CacheArgs& args) {

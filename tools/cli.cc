@@ -14,13 +14,17 @@
 #include <sstream>
 
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "tools/message.h"
 
 namespace tilewright {
 
 int Fail(const absl::Status& status) {
-  std::cerr << "tilewright: " << MessageOf(status) << "\n";
-  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kMisuse : kFindings;
+  // Misuse is told in the user's own words, which may be many.
+  const bool is_misuse = absl::IsInvalidArgument(status) || absl::IsNotFound(status);
+  const std::string message = MessageOf(status);
+  std::cerr << "tilewright: " << (is_misuse ? BriefLines(message) : message) << "\n";
+  return is_misuse ? kMisuse : kFindings;
 }
 
 int FailFinding(const absl::Status& status) {

@@ -146,7 +146,7 @@ void AddExplainCommand(CLI::App& app, CliContext& context) {
   command->add_option("--dtype", args->dtype,
                       "Dtype of the leading input, or of the first output where there are no "
                       "inputs; that of the operator's first workload unless given");
-  command->add_option("--param", args->params, "Parameters, such as trans_b=true");
+  command->add_option("--param", args->params, "Parameters, such as trans_b=true or value=-inf");
   args->device.AddOptions(*command, "without --arch and --device, that of the first GPU");
   command->add_flag("--json", args->json, "Print JSON");
 }

@@ -63,7 +63,12 @@ std::string Architectures() {
 
 absl::StatusOr<DeviceProfile> NamedProfile(const std::string& device) {
   std::error_code error;
-  if (!std::filesystem::exists(device, error)) return BuiltinDeviceProfile(device);
+  if (!std::filesystem::exists(device, error)) {
+    absl::StatusOr<DeviceProfile> builtin = BuiltinDeviceProfile(device);
+    if (builtin.ok()) return builtin;
+    return InvalidArgument("--device: there is no file '", Brief(device), "', and ",
+                           MessageOf(builtin.status()));
+  }
   const absl::StatusOr<std::string> text = ReadBounded(device, "device profile");
   if (!text.ok()) return InvalidArgument(MessageOf(text.status()));
   return DeviceProfile::FromJson(*text);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -69,6 +70,14 @@ absl::StatusOr<Dims> DimsOf(const Json& value, std::string_view what) {
   return dims;
 }
 
+// JSON has no such numbers: a text stands for them.
+std::optional<double> ParseNonFinite(std::string_view text) {
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
 absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
   if (value.is_null()) return ParamValue();
   if (value.is_boolean()) return ParamValue(value.get<bool>());
@@ -79,11 +88,14 @@ absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
     return ParamValue(dims);
   }
   if (value.is_string()) {
-    if (const auto dtype = ParseDType(value.get<std::string>())) return ParamValue(*dtype);
+    const std::string text = value.get<std::string>();
+    if (const auto dtype = ParseDType(text)) return ParamValue(*dtype);
+    if (const auto number = ParseNonFinite(text)) return ParamValue(*number);
   }
-  return InvalidArgument(
-      what, ": expected null, a bool, a number, a list of integers such as [3,3] or a dtype, got ",
-      Shown(value));
+  return InvalidArgument(what,
+                         ": expected null, a bool, a number, a list of integers such as [3,3] or a "
+                         "dtype (inf, -inf and nan are numbers), got ",
+                         Shown(value));
 }
 
 const OpSpec* FindOp(std::span<const OpSpec* const> ops, std::string_view name) {
@@ -253,7 +265,7 @@ absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std
     if (call.ok()) {
       calls.push_back({origin, std::move(*call)});
     } else if (++bad <= kMostTold) {
-      told += Cat(bad > 1 ? "\n" : "", origin, ": ", Escaped(MessageOf(call.status())));
+      told += Cat(bad > 1 ? "\n" : "", origin, ": ", Escaped(Brief(MessageOf(call.status()))));
     }
   }
   if (bad > kMostTold) told += Cat("\nand ", bad - kMostTold, " more lines of ", name);

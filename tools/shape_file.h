@@ -24,6 +24,7 @@ struct NamedCall {
 //    "params": {"trans_b": true}}
 // where "dtype" is that of the leading input, or of the first output of an operator without inputs.
 // The others follow the manifest, save those that "dtypes": {"position_ids": "int32"} names.
+// In "params", "inf", "-inf" and "nan" are numbers that JSON lacks.
 // "dtypes" and "params" may be absent; empty lines and lines that start with # are skipped.
 // InvalidArgument reads "file:line: what", a line for each bad one, of 20 at most; NotFound where
 // the file cannot be read.
@@ -33,8 +34,8 @@ absl::StatusOr<std::vector<NamedCall>> ParseShapeFile(std::string_view text, std
                                                       std::span<const OpSpec* const> ops);
 
 // A call from arguments such as "a=128x7168", or "128x7168" for the next input in the entry's order
-// (rank 0: "a=()"; with a dtype of its own: "position_ids=2048:int32"), and "trans_b=true". An
-// empty dtype is that of the entry's first workload.
+// (rank 0: "a=()"; with a dtype of its own: "position_ids=2048:int32"), and "trans_b=true"
+// ("value=-inf"). An empty dtype is that of the entry's first workload.
 absl::StatusOr<CallDesc> ParseCallArguments(const OpSpec& op,
                                             const std::vector<std::string>& shapes,
                                             std::string_view dtype,

@@ -11,6 +11,7 @@
 
 #include "manifest/nearest_name.h"
 #include "manifest/status.h"
+#include "manifest/text.h"
 #include "runtime/compiler.h"
 #include "runtime/logging.h"
 #include "tools/cli.h"
@@ -73,7 +74,7 @@ std::string MeantOf(CLI::App& app) {
   for (CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
     if (each->remaining().empty()) continue;
     const std::string word = each->remaining().front();
-    return Cat("tilewright: no '", word, "' here", DidYouMean(word, known), "\n");
+    return Cat("tilewright: no '", Brief(word), "' here", DidYouMean(word, known), "\n");
   }
   return "";
 }
@@ -104,6 +105,9 @@ int Main(int argc, char** argv) {
   AddCacheCommands(app, context);
   AddDoctorCommand(app, context);
   RefuseFlagValues(app);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return BriefLines(CLI::FailureMessage::simple(failed, error));
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError& error) {

@@ -40,9 +40,9 @@ class OpValidator {
 
  private:
   template <class... Parts>
-  void Add(int level, int line, std::string field, const Parts&... parts) {
-    findings_.push_back({level, op_.file, line > 0 ? line : op_.line, op_.name, std::move(field),
-                         Escaped(Cat(parts...))});
+  void Add(int level, int line, const std::string& field, const Parts&... parts) {
+    findings_.push_back({level, op_.file, line > 0 ? line : op_.line, op_.name, Brief(field),
+                         Escaped(Brief(Cat(parts...)))});
   }
 
   bool implemented() const { return op_.status == OpStatus::kImplemented; }

@@ -356,7 +356,7 @@ TEST(Place, ForeignFilesAreRefused) {
   TempFolder folder;
   std::string path = folder.File("k.db");
   MakeFile(path);
-  ASSERT_EQ(Shell(path, "pragma user_version = 99"), "");
+  ASSERT_EQ(Shell(path, "create view of_the_future as select 1; pragma user_version = 99"), "");
   std::string bytes = ReadFileBytes(path);
   CacheOptions options;
   options.path = path;
@@ -390,7 +390,7 @@ TEST(Place, ExportSparesCompanionsAndOpenCaches) {
   }
   auto open = OpenCache(folder.File("other.db"));
   EXPECT_THAT(Cat(cache->Export(folder.File("other.db")).status().message()),
-              HasSubstr("somebody has it open"));
+              HasSubstr("is in use"));
   EXPECT_EQ(ReadAll(*open).kernels, kKernels);
   open.reset();
   const auto report = cache->Export(folder.File("other.db"));

@@ -15,6 +15,7 @@
 #include "cache/cubin_digest.h"
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
+#include "tests/cache/cut_off_repair.h"
 
 namespace tilewright {
 namespace {
@@ -23,39 +24,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr int kKilled = 77;
-
-// A file with a damaged index, beside the WAL of a process that died, which alone holds the
-// winners.
-void MakeDamagedWithWal(const std::string& path) {
-  TempFolder folder;
-  const std::string source = folder.File("source.db");
-  {
-    auto cache = OpenCache(source);
-    for (int i = 0; i < kKernels; ++i) ASSERT_TRUE(cache->PutKernel(TestKernel(i)).ok());
-  }
-  const std::vector<size_t> leaves = LeavesOf(source, "sqlite_autoindex_kernels_1");
-  ASSERT_FALSE(leaves.empty());
-  auto cache = OpenCache(source);
-  for (int i = 0; i < kWinners; ++i) ASSERT_TRUE(cache->PutWinner(TestWinner(i)).ok());
-  WriteFileBytes(path, ReadFileBytes(source).replace(leaves[0] * kPage, kPage, kPage, '\x5a'));
-  WriteFileBytes(path + "-wal", ReadFileBytes(source + "-wal"));
-  WriteFileBytes(path + ".lock", "");
-}
-
-// Runs a repair that dies before its step `kill_at`; false where it came to its end.
-bool RepairAndDie(const std::string& path, int kill_at) {
-  const int exit_status = InChild([&] {
-    int step = 0;
-    const auto repaired = Repair(path, std::chrono::milliseconds(100), [&] {
-      if (++step == kill_at) _exit(kKilled);
-    });
-    return repaired.ok() ? 0 : 1;
-  });
-  EXPECT_TRUE(exit_status == 0 || exit_status == kKilled) << exit_status;
-  return exit_status == kKilled;
-}
 
 void ExpectAllKept(const std::string& path) {
   for (int i = 0; i < 2; ++i) {

@@ -285,6 +285,17 @@ TEST(DeviceProfileTest, BadJsonIsAnError) {
             "device profile: field 'sm_count' is missing");
   EXPECT_EQ(error("\"sm_count\": 108", "\"sm_count\": -1"),
             "device profile: field 'sm_count' is out of range");
+  EXPECT_EQ(error("\"sm_80\"", "\"x\""),
+            "device profile: field 'arch': expected sm_80 or sm_80a, as its compute capability "
+            "says, got 'x'");
+  EXPECT_THAT(error("\"sm_80\"", "\"sm_90a\""), HasSubstr("expected sm_80 or sm_80a"));
+  EXPECT_EQ(error("\"sm_count\": 108", "\"sm_count\": 0"),
+            "device profile: field 'sm_count': expected at least 1, got 0");
+  EXPECT_EQ(error("\"sm_count\": 108", "\"sm_count\": 4294967404"),
+            "device profile: field 'sm_count' is out of range");
+  for (const DeviceProfile& profile : BuiltinDeviceProfiles()) {
+    EXPECT_TRUE(DeviceProfile::FromJson(profile.ToJson()).ok()) << profile.name;
+  }
   EXPECT_THAT(Cat(BuiltinDeviceProfile("sm_1").status().message()), HasSubstr("h200, sm_80"));
 }
 

@@ -27,6 +27,23 @@ TEST(Text, IsEscaped) {
   EXPECT_EQ(EscapedLines("a\n\tb\r\xff"), "a\n\tb\\r\\xff");
 }
 
+// Guards: a text of any length is shown in bounds, whole characters of its start and its end.
+TEST(Text, IsBrief) {
+  EXPECT_EQ(Brief(std::string(kMostShown, 'a')), std::string(kMostShown, 'a'));
+  EXPECT_EQ(Brief("begin" + std::string(400000, 'a') + "end"),
+            "begin" + std::string(745, 'a') + " ... (399008 bytes left out) ... " +
+                std::string(247, 'a') + "end");
+  for (size_t before = 0; before < 8; ++before) {
+    std::string text(before, 'a');
+    for (int i = 0; i < 1000; ++i) text += "\xf0\x9f\x98\x80";
+    const std::string shown = Brief(text);
+    EXPECT_LT(shown.size(), kMostShown + 50);
+    EXPECT_EQ(shown, Escaped(shown)) << before;
+  }
+  EXPECT_EQ(BriefLines("a\n\nb\n"), "a\n\nb\n");
+  EXPECT_LT(BriefLines("a\n" + std::string(100000, 'b') + "\nc").size(), kMostShown + 50);
+}
+
 // Guards: a character that comes in parts is one, wherever it is cut.
 TEST(Text, ComesInParts) {
   const std::string_view text = "\xf0\x9f\x98\x80\xe2\x80\xae";

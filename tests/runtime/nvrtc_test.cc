@@ -1,6 +1,9 @@
 // Compiling with the machine's NVRTC: determinism, headers in memory, log gates, errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -73,6 +76,24 @@ TEST(NvrtcTest, MinimalCompilesLoseNothing) {
   request.minimal = true;
   const auto texture = NvrtcCompiler()->Compile(request);
   EXPECT_TRUE(texture.ok()) << texture.status();
+}
+
+// Guards: where the system refuses file handles, that is the reason which is told.
+TEST(NvrtcTest, WhatKeepsItFromBeingLoadedIsTold) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int next = dup(0);
+    const rlimit none = {static_cast<rlim_t>(next), static_cast<rlim_t>(next)};
+    close(next);
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0) _exit(1);
+    const std::string folder = "/usr/local/cuda/lib64";
+    const std::string why(NvrtcCompiler(folder)->Version().status().message());
+    _exit(why.find(folder + ": cannot be searched: Too many open files") == std::string::npos ? 2
+                                                                                              : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
 }
 
 // Guards: nested headers from memory, the lowered name, resources read from the cubin.

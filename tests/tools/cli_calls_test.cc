@@ -175,6 +175,44 @@ TEST(CliCallsTest, ExplainsBareShapes) {
   }
 }
 
+// Guards: infinities and NaN are values of a parameter that is a number, as arguments and in shape
+// files; the same call is meant, what is compiled for one serves the other, and where they are no
+// value they are refused.
+TEST(CliCallsTest, NonFiniteParameters) {
+  const CliSandbox sandbox;
+  const std::string cache = sandbox.Path("k.db");
+  for (const std::string value : {"inf", "-inf", "nan"}) {
+    const std::string file = sandbox.Write(
+        "s.jsonl", R"({"op":"MaskedFillScalarFwdOp","inputs":{"input":[64,64],"mask":[64,64]},)"
+                   R"("dtype":"float16","params":{"value":")" +
+                       value + "\"}}\n");
+    const CliResult warm =
+        sandbox.Run({"--cache", cache, "warm", "--arch", "sm_90a", "--shapes", file});
+    EXPECT_EQ(warm.code, 0) << warm.err;
+    EXPECT_THAT(warm.out, HasSubstr(value == "inf" ? "2 compiled, 0 were" : "0 compiled, 2 were"));
+    const CliResult result = sandbox.Run({"--cache", cache, "explain", "MaskedFillScalarFwdOp",
+                                          "64x64", "64x64", "--dtype", "float16", "--param",
+                                          "value=" + value, "--arch", "sm_90a", "--json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const json explained = json::parse(result.out);
+    EXPECT_THAT(explained["call"].get<std::string>(), HasSubstr("value=" + value + ")"));
+    EXPECT_TRUE(explained["kernels"][0]["in_cache"].get<bool>());
+    const CliResult coverage =
+        sandbox.Run({"--cache", cache, "coverage", "--arch", "sm_90a", "--shapes", file});
+    EXPECT_EQ(coverage.code, 0) << coverage.out << coverage.err;
+  }
+  const auto norm = [&](const std::string& param) {
+    return sandbox.Run({"explain", "InfNormFwdOp", "8x8", "--arch", "sm_90a", "--param", param});
+  };
+  EXPECT_EQ(norm("ord=inf").code, 0) << norm("ord=inf").err;
+  EXPECT_EQ(norm("ord=\"inf\"").code, 0);
+  EXPECT_EQ(norm("ord=-inf").code, 2);
+  EXPECT_EQ(norm("ord=nan").code, 2);
+  EXPECT_EQ(norm("keepdim=inf").code, 2);
+  EXPECT_THAT(norm("keepdim=inf").err, HasSubstr("expected bool, got inf"));
+  EXPECT_THAT(norm("ord=infinite").err, HasSubstr("inf, -inf and nan"));
+}
+
 // Guards: --op and --family together choose what either names.
 TEST(CliCallsTest, OpAndFamilyAreAUnion) {
   const CliSandbox sandbox;

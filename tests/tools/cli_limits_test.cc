@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cache/cache.h"
+#include "manifest/device_profile.h"
 #include "tests/tools/cli_process.h"
 #include "tools/cli.h"
 
@@ -131,6 +132,97 @@ TEST(CliLimitsTest, FileSizeLimit) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(result.code, 1) << result.err;
   EXPECT_THAT(result.err, HasSubstr("cannot be written"));
+}
+
+// Guards: text of any length is repeated in bounds, with what was expected of it.
+TEST(CliLimitsTest, LongTextsAreShownInPart) {
+  const CliSandbox sandbox;
+  const std::string text(100000, 'a');
+  const std::string shapes =
+      sandbox.Write("s.jsonl", R"({"op":")" + text + R"(","inputs":{},"dtype":"float32"})" +
+                                   "\n{\"" + text + "\":1}\n[\"" + text + "\"]\n");
+  const std::string rule =
+      sandbox.Write("m.yaml",
+                    "MyOp:\n  family: x\n  signature:\n    inputs:\n      x: {dtype: [float32]}\n"
+                    "    outputs:\n      y: {dtype: same_as(x), shape: x.shape}\n"
+                    "  shape_rules:\n    - \"" +
+                        text + "\"\n");
+  const std::string dtype = sandbox.Write(
+      "n.yaml", "MyOp:\n  signature:\n    inputs:\n      x: {dtype: [" + text + "]}\n");
+  const std::vector<std::string> sums = {"explain", "SumFwdOp", "8", "--arch", "sm_90a"};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    std::vector<std::string> arguments = sums;
+    arguments.push_back(option);
+    arguments.push_back(value);
+    return arguments;
+  };
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"coverage", "--arch", "sm_90a", "--shapes", shapes},
+                                             {"validate", rule},
+                                             {"validate", dtype},
+                                             {"explain", text, "8", "--arch", "sm_90a"},
+                                             {"explain", "SumFwdOp", "8", "--arch", text},
+                                             {"explain", "SumFwdOp", "8", "--device", text},
+                                             {"explain", "SumFwdOp", text, "--arch", "sm_90a"},
+                                             {"--" + text},
+                                             {text},
+                                             {"cache", "gc", "--max-bytes", text},
+                                             with("--dtype", text),
+                                             with("--param", text),
+                                             with("--param", text + "=1"),
+                                             with("--param", "dim=" + text),
+                                             {"warm", "--arch", "sm_90a", "--op", text},
+                                             {"warm", "--arch", "sm_90a", "--family", text},
+                                             {"validate", "--op", text}}) {
+    const CliResult result = sandbox.Run(command);
+    EXPECT_NE(result.code, 0) << command[0];
+    EXPECT_LT((result.out + result.err).size(), 6000u) << command[0];
+    EXPECT_THAT(result.out + result.err, HasSubstr("bytes left out")) << command[0];
+  }
+}
+
+// Guards: a device profile of no architecture is misuse, and so is one that is not there.
+TEST(CliLimitsTest, DeviceProfilesAreRead) {
+  const CliSandbox sandbox;
+  std::string text = BuiltinDeviceProfile("h200")->ToJson();
+  text.replace(text.find("sm_90a"), 6, "x");
+  const std::string bad = sandbox.Write("bad.json", text);
+  for (const char* command : {"warm", "coverage"}) {
+    EXPECT_EQ(sandbox.Run({command, "--device", bad}).code, 2) << command;
+  }
+  const CliResult result = sandbox.Run({"explain", "SumFwdOp", "8", "--device", bad});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("field 'arch': expected sm_90 or sm_90a"));
+  const CliResult none = sandbox.Run({"explain", "SumFwdOp", "8", "--device", "nothere.json"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no file 'nothere.json', and no built-in device"));
+}
+
+// Guards: of a merge onto a full disk nothing is left.
+TEST(CliLimitsTest, MergeOntoAFullDiskLeavesNothing) {
+  const CliSandbox sandbox;
+  CacheOptions options;
+  options.path = sandbox.Path("k.db");
+  {
+    std::vector<TrialRow> rows(2000);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      rows[i].problem_key = "problem-" + std::to_string(i);
+      rows[i].config_json = "{}";
+    }
+    ASSERT_TRUE(Cache::Open(options).value()->PutTrials(rows).ok());
+  }
+  const std::string folder = sandbox.Path("small");
+  for (const char* size : {"size=8k,mode=0700", "size=200k,mode=0700"}) {
+    std::filesystem::create_directory(folder);
+    if (mount("tmpfs", folder.c_str(), "tmpfs", 0, size) != 0) {
+      GTEST_SKIP() << "cannot mount a tmpfs here";
+    }
+    const CliResult result =
+        sandbox.Run({"cache", "merge", sandbox.Path("k.db"), "--output", folder + "/n.db"});
+    EXPECT_EQ(result.code, 1) << result.out << result.err;
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << size;
+    umount(folder.c_str());
+  }
 }
 
 // Guards: an empty name is misuse, and a limit that collecting cannot meet is said.
