@@ -114,7 +114,7 @@ struct CacheStats {
   std::vector<std::string> lost;
   int64_t rows_lost = 0;       // how many were lost with it
   bool knows_all_lost = true;  // false: there may have been more
-  int64_t damaged_files = 0;  // damaged files kept as "<path>.corrupt-<n>", by any process
+  int64_t damaged_files = 0;   // damaged files kept as "<path>.corrupt-<n>", by any process
   int schema_version = 0;
   std::string path;
   std::string mode;  // "wal", "delete" (network filesystem), "read-only", "memory"

@@ -45,9 +45,9 @@ void UndoSwap(
 absl::Status RefuseForeign(const std::string& path, bool was_used, bool damaged);
 
 // FailedPrecondition unless an export may replace what is at `path`: nothing, an empty file, or a
-// cache, whole or damaged, that no WAL stands beside and nobody has open; and nothing that SQLite
-// or this library would take for what belongs to another database. A link is not followed, nor
-// replaced.
+// cache, whole or damaged; never where a WAL, a journal or a repair's swap stands beside it, nor a
+// name that SQLite or this library would take for what belongs to another database. A link is not
+// followed, nor replaced.
 absl::Status RefuseToReplace(const std::string& path);
 
 // How many damaged files are kept beside `path`.

@@ -27,7 +27,8 @@ class YamlField {
 
   template <class... Parts>
   absl::Status Error(const Parts&... parts) const {
-    return InvalidArgument(file_, ":", node_->line, ": ", Escaped(Brief(Cat(path_, ": ", parts...))));
+    return InvalidArgument(file_, ":", node_->line, ": ",
+                           Escaped(Brief(Cat(path_, ": ", parts...))));
   }
 
   // Each child of a map ("a.b") or list ("a[0]"); an error where the node is neither that nor null.

@@ -2,10 +2,7 @@
 // a child of the test puts on itself.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +14,7 @@
 #include "cache/place.h"
 #include "cache/repair.h"
 #include "tests/cache/cache_fixture.h"
+#include "tests/syscall_filter.h"
 
 namespace tilewright {
 namespace {
@@ -39,9 +37,7 @@ bool TakeLocksAway(bool flock_too) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
   }};
-  const sock_fprog program = {filter.size(), filter.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return FilterSystemCalls(filter);
 }
 
 // A whole file whose header says a schema format that there is none of: repaired when it is opened.

@@ -1,9 +1,6 @@
 // Which of a row's versions counts, and who may take a row away: in a repair, and while others
 // write.
 #include <gmock/gmock.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +17,7 @@
 #include "manifest/status.h"
 #include "tests/cache/cache_fixture.h"
 #include "tests/cache/child_process.h"
+#include "tests/syscall_filter.h"
 
 namespace tilewright {
 namespace {
@@ -155,9 +153,7 @@ bool FailReadsAt(uint32_t offset) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
   }};
-  const sock_fprog program = {filter.size(), filter.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return FilterSystemCalls(filter);
 }
 
 // Guards: a disk that cannot be read for a time, wherever that is, costs no row: the repair is put

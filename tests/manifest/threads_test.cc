@@ -1,9 +1,6 @@
 #include "manifest/threads.h"
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+
+#include "tests/syscall_filter.h"
 
 namespace tilewright {
 namespace {
@@ -26,9 +25,7 @@ bool RefuseThreads() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   }};
-  const sock_fprog program = {filter.size(), filter.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return FilterSystemCalls(filter);
 }
 
 // Shares 100 pieces of work between up to eight threads; how many were done, and by how many.
