@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // What is stored comes back field by field, in the same and in the next process's cache object.
 TEST(Cache, RowsComeBackWhole) {

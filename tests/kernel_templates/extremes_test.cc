@@ -55,7 +55,36 @@ std::vector<Problem> LargeProblems() {
           {"AddFwdOp", {{"input", {kPast}}, {"other", {1}}}},
           {"AddFwdOp", {{"input", {65537, 1}}, {"other", {1, 65537}}}},
           {"SiluAndMulFwdOp", {{"x", {kPast, 2}}}},
-          {"SiluAndMulFwdOp", {{"x", {2, 2 * kPast}}}}};
+          {"SiluAndMulFwdOp", {{"x", {2, 2 * kPast}}}},
+          // More sequences, or sequences times heads, than y and z of a grid count.
+          {"MultiHeadAttentionFwdOp",
+           {{"q", {10923, 1, 6, 64}}, {"k", {10923, 1, 6, 64}}, {"v", {10923, 1, 6, 64}}}},
+          {"GroupedQueryAttentionFwdOp",
+           {{"q", {2048, 1, 32, 128}}, {"k", {2048, 1, 8, 128}}, {"v", {2048, 1, 8, 128}}}},
+          {"GroupedQueryAttentionPrefillFwdOp",
+           {{"q", {65536, 2, 64}},
+            {"k", {65536, 2, 64}},
+            {"v", {65536, 2, 64}},
+            {"cu_seqlens_q", {65537}},
+            {"cu_seqlens_kv", {65537}},
+            {"q_scale", {65536, 2}},
+            {"k_scale", {65536, 2}},
+            {"v_scale", {65536, 2}}},
+           {{"max_seqlen_q", 1}, {"max_seqlen_kv", 1}, {"dtype", DType::kBFloat16}}},
+          {"GroupedQueryAttentionDecodeWithKVCacheFwdOp",
+           {{"q", {65536, 32, 128}}, {"k", {65536, 8, 8, 128}}, {"v", {65536, 8, 8, 128}}}},
+          {"MultiHeadAttentionDecodeWithKVCacheFwdOp",
+           {{"q", {2048, 1, 32, 128}}, {"k", {2048, 8, 32, 128}}, {"v", {2048, 8, 32, 128}}}}};
+}
+
+void ExpectLaunchable(const Launch& launch, const std::string& where) {
+  EXPECT_GE(launch.grid[0], 1u) << where;
+  EXPECT_LE(launch.grid[0], 0x7FFFFFFFu) << where;
+  EXPECT_EQ(launch.grid[0] % launch.cluster[0], 0u) << where;
+  EXPECT_LE(launch.grid[1], 65535u) << where;
+  EXPECT_LE(launch.grid[2], 65535u) << where;
+  EXPECT_LE(launch.block[0], 1024u) << where;
+  EXPECT_LE(launch.params.size(), 4096u) << where;
 }
 
 TEST(Extremes, LargeProblemsBindToLaunchableGrids) {
@@ -71,15 +100,8 @@ TEST(Extremes, LargeProblemsBindToLaunchableGrids) {
         EXPECT_EQ(variant->Legal(call, config, device), absl::OkStatus()) << where;
         const auto bound = variant->Bind(call, config, device);
         ASSERT_TRUE(bound.ok()) << where << bound.status();
-        ASSERT_EQ(bound->launches.size(), 1u) << where;
-        const Launch& launch = bound->launches[0];
-        EXPECT_GE(launch.grid[0], 1u) << where;
-        EXPECT_LE(launch.grid[0], 0x7FFFFFFFu) << where;
-        EXPECT_EQ(launch.grid[0] % launch.cluster[0], 0u) << where;
-        EXPECT_LE(launch.grid[1], 65535u) << where;
-        EXPECT_LE(launch.grid[2], 65535u) << where;
-        EXPECT_LE(launch.block[0], 1024u) << where;
-        EXPECT_LE(launch.params.size(), 4096u) << where;
+        ASSERT_FALSE(bound->launches.empty()) << where;
+        for (const Launch& launch : bound->launches) ExpectLaunchable(launch, where);
       }
     }
   }
@@ -133,7 +155,7 @@ TEST(Extremes, RefusedSizesAreNamedAndListed) {
       EXPECT_NE(message.find(words), std::string::npos) << message;
     }
     const std::vector<std::string>& refused = call.op->refused;
-    EXPECT_TRUE(std::any_of(refused.begin(), refused.end(), [&](const std::string& line) {
+    EXPECT_TRUE(std::any_of(refused.begin(), refused.end(), [&listed = listed](const std::string& line) {
       return line.find(listed) != std::string::npos;
     })) << problem.op;
   }

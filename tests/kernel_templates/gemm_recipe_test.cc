@@ -119,10 +119,10 @@ TEST(ReadBmmTest, LayoutsByStrides) {
   EXPECT_EQ(problem.AccessB(), OperandAccess::kMnMajor);
   EXPECT_TRUE(problem.OutputPieces());
   CallDesc call = BatchCall(3, 64, 72, 40);
-  call.operands[1].desc.strides = Dims{40 * 72, 1, 40};
+  call.operands[1].desc.strides = Dims{int64_t{40} * 72, 1, 40};
   EXPECT_EQ(ReadBmm(call).AccessB(), OperandAccess::kKMajor);
   // A column-major output is the product of the transposes.
-  call.operands[2].desc.strides = Dims{64 * 72, 1, 64};
+  call.operands[2].desc.strides = Dims{int64_t{64} * 72, 1, 64};
   problem = ReadBmm(call);
   EXPECT_EQ(problem.m, 72);
   EXPECT_EQ(problem.n, 64);
@@ -138,7 +138,7 @@ TEST(ReadBmmTest, LayoutsByStrides) {
   // Of batches that the copy engine cannot tell apart, none are pieces.
   call.operands[0].desc.strides = Dims{64 * 40 + 4, 40, 1};
   EXPECT_EQ(ReadBmm(call).AccessA(), OperandAccess::kKStrided);
-  call.operands[0].desc.strides = Dims{-64 * 40, 40, 1};
+  call.operands[0].desc.strides = Dims{int64_t{-64} * 40, 40, 1};
   EXPECT_EQ(ReadBmm(call).AccessA(), OperandAccess::kKStrided);
 }
 
@@ -149,7 +149,7 @@ TEST(ReadBmmTest, SharedOperands) {
   GemmProblem problem = ReadBmm(call);
   EXPECT_EQ(problem.batches, 1);
   EXPECT_EQ(problem.m, 320);
-  call.operands[0].desc.strides = Dims{64 * 48, 40, 1};
+  call.operands[0].desc.strides = Dims{int64_t{64} * 48, 40, 1};
   problem = ReadBmm(call);
   EXPECT_EQ(problem.batches, 5);
   const DeviceProfile device = H200();
@@ -459,7 +459,8 @@ TEST_F(GemmRecipeTest, SplitsArePredictedOnASmallGpu) {
 TEST(WgmmaConfigTest, SumsLieBesideTheStagesWhereTheyFit) {
   WgmmaConfig c{.tile_rows = 64, .tile_cols = 32, .stages = 10, .math_groups = 1, .swap = true};
   EXPECT_FALSE(c.own_slots());
-  const int64_t whole = c.stages * c.StageBytes() + 8 * 21 + 127;
+  // The stages, two barriers each and one more, and what aligns them.
+  const int64_t whole = c.stages * c.StageBytes() + int64_t{8} * 21 + 127;
   c.split = 2;
   EXPECT_TRUE(c.own_slots());
   EXPECT_EQ(c.SlotBytes(), 64 * 32 * 4);

@@ -39,8 +39,8 @@ TEST(OverlapTest, LargeViewsAreDecided) {
   EXPECT_FALSE(OverlapsItself(rows));
   alignas(2) static std::byte memory[2 * 4096 + 2];
   // The two halves of each row interleave without meeting; one element further they meet.
-  EXPECT_FALSE(ViewsOverlap(rows, memory, rows, memory + 2 * 4096));
-  EXPECT_TRUE(ViewsOverlap(rows, memory, rows, memory + 2 * 4095));
+  EXPECT_FALSE(ViewsOverlap(rows, memory, rows, memory + size_t{2} * 4096));
+  EXPECT_TRUE(ViewsOverlap(rows, memory, rows, memory + size_t{2} * 4095));
   EXPECT_FALSE(ViewsOverlap({DType::kInt8, {0}, {1}}, memory, rows, memory));
 }
 

@@ -305,6 +305,58 @@ TEST_F(AttentionValuesGpuTest, DecodesABatchOf65537) {
   EXPECT_TRUE(Call("GroupedQueryAttentionDecodeWithKVCacheFwdOp", {q, k, v}, {o}, {}) == expected);
 }
 
+// Guards: sequences times heads beyond 65535 are no y or z of a grid either. One key, or three
+// equal ones: the output is the value.
+TEST_F(AttentionValuesGpuTest, HeadsBeyond65535) {
+  const auto values = [](int64_t rows, int64_t copies, int64_t heads, int64_t dim) {
+    std::vector<double> result;
+    for (int64_t row = 0; row < rows * copies; ++row) {
+      for (int64_t head = 0; head < heads; ++head) {
+        const int64_t value = (row / copies * heads + head) % 2039;
+        result.insert(result.end(), static_cast<size_t>(dim), static_cast<double>(value));
+      }
+    }
+    return result;
+  };
+  const Dims one = {10923, 1, 6, 64};  // 65,538 heads of one token
+  const std::vector<double> expected = values(10923, 1, 6, 64);
+  const Tensor zeros = Place(kHalf, one, std::vector<double>(expected.size(), 0.0));
+  const Tensor lse = Blank(kFloat, {10923, 6, 1});
+  EXPECT_TRUE(Call("MultiHeadAttentionFwdOp", {zeros, zeros, Place(kHalf, one, expected)},
+                   {Blank(kHalf, one), lse}, {{"is_causal", true}}) == expected);
+  EXPECT_THAT(Read(lse), Each(0.0));
+
+  const Dims query = {2048, 1, 32, 8}, cached = {2048, 3, 32, 8};  // 65,536 heads
+  const std::vector<double> decoded = values(2048, 1, 32, 8);
+  const Tensor q = Place(kHalf, query, std::vector<double>(decoded.size(), 0.0));
+  const Tensor k = Place(kHalf, cached, std::vector<double>(3 * decoded.size(), 1.0));
+  const Tensor v = Place(kHalf, cached, values(2048, 3, 32, 8));
+  EXPECT_TRUE(Call("MultiHeadAttentionDecodeWithKVCacheFwdOp", {q, k, v}, {Blank(kHalf, query)},
+                   {}) == decoded);
+}
+
+// Guards what is appended to a float8 cache: halves go to even and nothing passes 448.
+TEST_F(AttentionValuesGpuTest, AppendedValuesSaturate) {
+  const Dims one = {1, 1, 8}, pages = {16, 1, 8};
+  const std::vector<double> added = {300, 272, 304, 465, 1000, -465, -1000, 448};
+  const std::vector<double> kept = {288, 256, 320, 448, 448, -448, -448, 448};
+  const std::vector<double> zeros(16 * 8, 0.0);
+  const Tensor k_pages = Place(kNarrow, pages, zeros), v_pages = Place(kNarrow, pages, zeros);
+  const Tensor unit = Place(kFloat, {1}, {1});
+  const std::vector<double> got =
+      Call("GroupedQueryAttentionPrefillPagedWithKVCacheFwdOp",
+           {Place(kHalf, one, std::vector<double>(8, 0.0)), Place(kHalf, one, added),
+            Place(kHalf, one, added), k_pages, v_pages, unit, unit, Place(kIndex, {2}, {0, 1}),
+            Place(kIndex, {1}, {2}), Place(kIndex, {1, 1}, {0})},
+           {Blank(kHalf, one)},
+           {{"page_size", int64_t{16}}, {"max_seqlen_q", int64_t{1}}, {"cache_dtype", kNarrow}});
+  std::vector<double> expected = zeros;
+  std::copy(kept.begin(), kept.end(), expected.begin() + 2 * 8);  // behind two cached tokens
+  EXPECT_EQ(Read(k_pages), expected);
+  EXPECT_EQ(Read(v_pages), expected);
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], kept[i] / 3, 0.1) << i;
+}
+
 // Guards: a masked key never leaks, however low the visible one scores.
 TEST_F(AttentionValuesGpuTest, LowScoreBesideAMaskedKey) {
   const int64_t rows = 160, dim = 64;

@@ -37,7 +37,7 @@ TEST_F(CaptureTest, HitIsCaptured) {
   EXPECT_EQ(driver_->Launches().size(), before + 2);
 }
 
-// Guards A6: a miss says what to do, compiles and loads nothing, and leaves the capture valid.
+// Guards: a miss says what to do, compiles and loads nothing, and leaves the capture valid.
 TEST_F(CaptureTest, MissFailsAndLeavesTheCaptureValid) {
   Begin(CaptureMiss::kFail);
   Capture();

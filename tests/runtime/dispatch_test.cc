@@ -223,7 +223,7 @@ TEST_F(DispatchTest, NewShapeOfAKnownProblemUsesItsPlan) {
   EXPECT_EQ(driver_->Launches()[1].shape.grid[0], 31u);  // ceil(61 * 64 / 128)
 }
 
-// Guards A10: a thousand batch sizes share few kernels; exact calls and plans stay bounded.
+// Guards: a thousand batch sizes share few kernels; exact calls and plans stay bounded.
 TEST_F(DispatchTest, ManyBatchSizesCompileOneKernel) {
   RuntimeOptions options = Options();
   options.max_exact_calls = 64;
@@ -275,7 +275,7 @@ TEST_F(DispatchTest, ReusedStreamHandlesAreOfTheirNewDevice) {
   EXPECT_EQ(driver_->Launches().size(), 3u);
 }
 
-// Guards A7: a fresh thread, with no context of its own, launches and is left as it was.
+// Guards: a fresh thread, with no context of its own, launches and is left as it was.
 TEST_F(DispatchTest, ThreadWithoutContextLaunches) {
   Open();
   MakeCurrent();
@@ -293,7 +293,7 @@ TEST_F(DispatchTest, ThreadWithoutContextLaunches) {
   EXPECT_EQ(driver_->Launches().size(), 3u);
 }
 
-// Guards A7 where there is one device: the default stream of a thread without a context, with a
+// Guards, where there is one device, the default stream of a thread without a context, with a
 // workspace too.
 TEST_F(DispatchTest, ThreadWithoutContextOnTheOnlyDevice) {
   driver_ = std::make_shared<FakeDriver>();

@@ -77,7 +77,7 @@ TEST_F(EdgeValuesGpuTest, AddBroadcastsReversesAndWraps) {
               ElementsAre(-102));
 }
 
-// A9: the first call of an operator in place, cold, writes its result once.
+// Guards: the first call of an operator in place, cold, writes its result once.
 TEST_F(EdgeValuesGpuTest, LeakyReluInPlaceRunsOnce) {
   const Tensor x = Put(0, kFloat, {3}, {-1, 2, -4});
   EXPECT_THAT(Run("LeakyReluFwdOp", {x}, x, {{"negative_slope", 0.5}}), ElementsAre(-0.5, 2, -2));

@@ -86,7 +86,7 @@ TEST_F(FaultTest, CubinTooNewForTheDriver) {
   EXPECT_EQ(older->compiles(), 1);
 }
 
-// Guards A7: many threads, one compile a kernel, one load a device, every call launched.
+// Guards: many threads, one compile a kernel, one load a device, every call launched.
 TEST_F(FaultTest, ThreadsShareOneCompile) {
   compiler_->Take(std::chrono::milliseconds(20));
   Open();
@@ -128,7 +128,7 @@ TEST_F(FaultTest, ThreadsSurviveEviction) {
   EXPECT_EQ(driver_->Launches().size(), 800u);
 }
 
-// Guards A8: a kernel that does not compile costs one compile, and its error is served again.
+// Guards: a kernel that does not compile costs one compile, and its error is served again.
 TEST_F(FaultTest, BrokenTemplateIsCompiledOnce) {
   Open();
   MakeCurrent();
@@ -141,7 +141,7 @@ TEST_F(FaultTest, BrokenTemplateIsCompiledOnce) {
   EXPECT_EQ(compiler_->compiles(), 1);
 }
 
-// Guards A4: a second runtime on the same file compiles nothing and needs no compiler.
+// Guards: a second runtime on the same file compiles nothing and needs no compiler.
 TEST_F(FaultTest, WarmCacheNeedsNoCompiler) {
   RuntimeOptions options = OpenAfresh("warm_no_compiler.db");
   MakeCurrent();
@@ -169,7 +169,7 @@ TEST_F(FaultTest, ExactToolchainRebuilds) {
   EXPECT_EQ(other->compiles(), 1);
 }
 
-// Guards A7: a forked child is told plainly; what needs no GPU still works there.
+// Guards: a forked child is told plainly; what needs no GPU still works there.
 TEST_F(FaultTest, ForkedChildGetsAPlainError) {
   Open();
   MakeCurrent();

@@ -4,34 +4,22 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "manifest/reference.h"
-#include "runtime/driver/driver.h"
-#include "runtime/runtime.h"
+#include "tests/runtime/gpu_fixture.h"
 
 namespace tilewright {
 
 inline constexpr DType kFloat = DType::kFloat32;
 inline constexpr int64_t kBufferBytes = 1 << 20;
 
-class GpuValuesFixture : public ::testing::Test {
+class GpuValuesFixture : public GpuFixture {
  protected:
   void SetUp() override {
-    driver_ = SystemDriver();
-    if (absl::Status status = driver_->Init(); !status.ok()) GTEST_SKIP() << status;
-    const auto context = driver_->RetainPrimaryContext(0);
-    ASSERT_TRUE(context.ok()) << context.status();
-    ASSERT_TRUE(driver_->PushContext(*context).ok());
-    stream_ = driver_->CreateStream().value();
-    RuntimeOptions options;
-    options.driver = driver_;
-    auto runtime = Runtime::Open(std::move(options));
-    ASSERT_TRUE(runtime.ok()) << runtime.status();
-    runtime_ = *std::move(runtime);
+    GpuFixture::SetUp();
+    if (!Ready()) return;
     for (std::byte*& buffer : buffers_) {
       buffer = static_cast<std::byte*>(driver_->Alloc(kBufferBytes).value());
     }
@@ -42,10 +30,7 @@ class GpuValuesFixture : public ::testing::Test {
         EXPECT_TRUE(driver_->Free(buffer).ok());
       }
     }
-    runtime_.reset();
-    if (stream_ != nullptr) {
-      EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
-    }
+    GpuFixture::TearDown();
   }
 
   // A tensor in buffer `index` that holds the values, dense from the buffer's first element on.
@@ -85,9 +70,6 @@ class GpuValuesFixture : public ::testing::Test {
     return values;
   }
 
-  std::shared_ptr<Driver> driver_;
-  CudaStream stream_ = nullptr;
-  std::unique_ptr<Runtime> runtime_;
   std::byte* buffers_[3] = {nullptr, nullptr, nullptr};
 };
 

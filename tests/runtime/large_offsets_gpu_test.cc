@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "manifest/reference.h"
-#include "runtime/driver/driver.h"
-#include "runtime/runtime.h"
+#include "tests/runtime/gpu_fixture.h"
 
 namespace tilewright {
 namespace {
@@ -19,33 +18,21 @@ constexpr uint64_t kNeededBytes = uint64_t{20} << 30;
 
 using Place = std::vector<int64_t>;
 
-class LargeOffsetsGpuTest : public ::testing::Test {
+class LargeOffsetsGpuTest : public GpuFixture {
  protected:
   void SetUp() override {
-    driver_ = SystemDriver();
-    if (absl::Status status = driver_->Init(); !status.ok()) GTEST_SKIP() << status;
-    const auto context = driver_->RetainPrimaryContext(0);
-    ASSERT_TRUE(context.ok()) << context.status();
-    ASSERT_TRUE(driver_->PushContext(*context).ok());
+    GpuFixture::SetUp();
+    if (!Ready()) return;
     const auto memory = driver_->Memory();
     ASSERT_TRUE(memory.ok()) << memory.status();
     if (memory->free_bytes < kNeededBytes) {
       GTEST_SKIP() << memory->free_bytes << " bytes of device memory are free, needed are "
                    << kNeededBytes;
     }
-    stream_ = driver_->CreateStream().value();
-    RuntimeOptions options;
-    options.driver = driver_;
-    auto runtime = Runtime::Open(std::move(options));
-    ASSERT_TRUE(runtime.ok()) << runtime.status();
-    runtime_ = *std::move(runtime);
   }
   void TearDown() override {
     for (void* memory : allocated_) EXPECT_TRUE(driver_->Free(memory).ok());
-    runtime_.reset();
-    if (stream_ != nullptr) {
-      EXPECT_TRUE(driver_->DestroyStream(stream_).ok());
-    }
+    GpuFixture::TearDown();
   }
 
   // A tensor of zeros; of all ones in every bit if `poisoned`. Strides: dense if none are given.
@@ -96,9 +83,6 @@ class LargeOffsetsGpuTest : public ::testing::Test {
     ASSERT_TRUE(done.ok()) << op << ": " << done;
   }
 
-  std::shared_ptr<Driver> driver_;
-  CudaStream stream_ = nullptr;
-  std::unique_ptr<Runtime> runtime_;
   std::vector<void*> allocated_;
 };
 

@@ -30,7 +30,7 @@ class OddSizesGpuTest : public GpuValuesFixture {
   }
 };
 
-// Guards B3: rows of 46 elements of 2 bytes, from one element past an aligned address on.
+// Guards: rows of 46 elements of 2 bytes, from one element past an aligned address on.
 TEST_F(OddSizesGpuTest, RowsOf46OneElementOn) {
   const DType b = DType::kBFloat16;
   std::vector<double> values;

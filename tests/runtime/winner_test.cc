@@ -33,7 +33,7 @@ class WinnerTest : public RuntimeFixture {
   }
 };
 
-// Guards A5: a neighbour's winner is taken only where it is legal for the very shape.
+// Guards: a neighbour's winner is taken only where it is legal for the very shape.
 TEST_F(WinnerTest, NeighbourMustBeLegalForTheRealShape) {
   Open();
   MakeCurrent();

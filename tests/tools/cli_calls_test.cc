@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "manifest/status.h"
 #include "tests/tools/cli_process.h"
 
 namespace tilewright {
@@ -38,7 +39,7 @@ TEST(CliCallsTest, ShapeFileErrorsNameTheLine) {
   };
   for (const auto& [line, expected] : cases) {
     const std::string file =
-        sandbox.Write("shapes.jsonl", "# a comment\n" + good + "\n" + line + "\n");
+        sandbox.Write("shapes.jsonl", Cat("# a comment\n", good, "\n", line, "\n"));
     const CliResult result = sandbox.Run({"warm", "--arch", "sm_90a", "--shapes", file});
     EXPECT_EQ(result.code, 2) << line << result.out;
     EXPECT_THAT(result.err, HasSubstr(file + ":3: ")) << line;
@@ -66,7 +67,7 @@ TEST(CliCallsTest, ShapeFileWithANulByte) {
   const std::string line =
       R"({"op":"AddFwdOp","inputs":{"input":[8],"other":[8]},"dtype":"float32"})";
   for (const std::string& bad : {line + std::string(1, '\0') + "{}", '#' + std::string(1, '\0')}) {
-    const std::string file = sandbox.Write("shapes.jsonl", line + "\n" + bad + "\n");
+    const std::string file = sandbox.Write("shapes.jsonl", Cat(line, "\n", bad, "\n"));
     const CliResult result = sandbox.Run({"coverage", "--arch", "sm_90a", "--shapes", file});
     EXPECT_EQ(result.code, 2) << result.out;
     EXPECT_THAT(result.err, HasSubstr(file + ":2: expected text, got a NUL byte"));

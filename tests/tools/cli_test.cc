@@ -87,7 +87,7 @@ TEST(CliTest, FindsTheCacheByItsRules) {
   }
 }
 
-// Guards A3: with no environment at all there is no default cache; what needs none works, what
+// Guards: with no environment at all there is no default cache; what needs none works, what
 // needs one says how to name it, and --cache is taken.
 TEST(CliTest, WorksWithoutAnEnvironment) {
   const CliSandbox sandbox;
