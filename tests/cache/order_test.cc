@@ -24,7 +24,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::unique_ptr<Store> OpenStore(const std::string& path) {
   EXPECT_TRUE(CreateFile(path).ok());

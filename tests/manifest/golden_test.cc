@@ -205,12 +205,16 @@ INSTANTIATE_TEST_SUITE_P(AllOps, GoldenTest,
                                   (std::get<1>(info.param) ? "_strided" : "_dense");
                          });
 
-// Guards: no operator is without vectors.
+// Guards: no operator that claims to be implemented is without vectors.
 TEST(GoldenVectors, CoverEveryOperator) {
   const std::vector<std::string> ops = GoldenOps();
-  for (const std::string_view name : Manifest::BuiltinNames()) {
-    EXPECT_TRUE(std::binary_search(ops.begin(), ops.end(), name)) << name;
+  int implemented = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.status != OpStatus::kImplemented) continue;
+    ++implemented;
+    EXPECT_TRUE(std::binary_search(ops.begin(), ops.end(), op.name)) << op.name;
   }
+  EXPECT_GT(implemented, 100);
 }
 
 // Guards: a fractional alpha with integers is refused, as PyTorch refuses it.

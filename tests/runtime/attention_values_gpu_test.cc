@@ -104,7 +104,8 @@ struct OneHot {
     }
     for (int b = 0; b < 3; ++b) {
       const auto keys = static_cast<unsigned>(kv_starts[b + 1] - kv_starts[b]);
-      for (double i = q_starts[b]; i < q_starts[b + 1]; ++i) {
+      const auto queries = static_cast<int>(q_starts[b + 1] - q_starts[b]);
+      for (int i = 0; i < queries; ++i) {
         for (int64_t h = 0; h < kHeads; ++h) {
           const auto row = static_cast<int64_t>(kv_starts[b]) + random() % keys;
           const auto at = static_cast<size_t>((row * kKeyHeads + h / 2) * kDim);
@@ -258,7 +259,7 @@ TEST_F(AttentionValuesGpuTest, PagedDecodeSeesEachTokenOnce) {
 
 // Guards: lengths are read from the device, so that a captured call serves other ones.
 TEST_F(AttentionValuesGpuTest, ReplayTakesNewLengths) {
-  constexpr int64_t kSlots = 31 * 48;
+  constexpr int64_t kSlots = int64_t{31} * 48;
   const Pages pages(48, 31, 1400, 64);
   const Tensor q = Place(kHalf, {1, 2, 64}, std::vector<double>(128, 0.0));
   const Tensor k = Place(kHalf, {kSlots, 1, 64}, pages.slots);
@@ -340,7 +341,7 @@ TEST_F(AttentionValuesGpuTest, AppendedValuesSaturate) {
   const Dims one = {1, 1, 8}, pages = {16, 1, 8};
   const std::vector<double> added = {300, 272, 304, 465, 1000, -465, -1000, 448};
   const std::vector<double> kept = {288, 256, 320, 448, 448, -448, -448, 448};
-  const std::vector<double> zeros(16 * 8, 0.0);
+  const std::vector<double> zeros(size_t{16} * 8, 0.0);
   const Tensor k_pages = Place(kNarrow, pages, zeros), v_pages = Place(kNarrow, pages, zeros);
   const Tensor unit = Place(kFloat, {1}, {1});
   const std::vector<double> got =
@@ -351,7 +352,7 @@ TEST_F(AttentionValuesGpuTest, AppendedValuesSaturate) {
            {Blank(kHalf, one)},
            {{"page_size", int64_t{16}}, {"max_seqlen_q", int64_t{1}}, {"cache_dtype", kNarrow}});
   std::vector<double> expected = zeros;
-  std::copy(kept.begin(), kept.end(), expected.begin() + 2 * 8);  // behind two cached tokens
+  std::copy(kept.begin(), kept.end(), &expected[2 * kept.size()]);  // behind two cached tokens
   EXPECT_EQ(Read(k_pages), expected);
   EXPECT_EQ(Read(v_pages), expected);
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], kept[i] / 3, 0.1) << i;

@@ -7,12 +7,16 @@
 namespace tilewright {
 namespace {
 
-// Guards: every operator of the manifest is measured beside another library, and no other name is
-// taken for one.
+// Guards: every operator that claims to be implemented is measured beside another library, and no
+// other name is taken for one.
 TEST(BenchPeers, EveryOperatorHasOne) {
-  const std::vector<std::string_view>& names = Manifest::BuiltinNames();
-  ASSERT_GT(names.size(), 100u);
-  for (std::string_view op : names) EXPECT_TRUE(HasBenchPeer(op)) << op;
+  int implemented = 0;
+  for (const OpSpec& op : Manifest::BuiltinOps()) {
+    if (op.status != OpStatus::kImplemented) continue;
+    ++implemented;
+    EXPECT_TRUE(HasBenchPeer(op.name)) << op.name;
+  }
+  EXPECT_GT(implemented, 100);
   EXPECT_FALSE(HasBenchPeer("NoFwdOp"));
   EXPECT_FALSE(HasBenchPeer("Op"));
   EXPECT_FALSE(HasTorchPeer("GemmFwdOp"));
