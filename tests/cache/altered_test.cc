@@ -17,13 +17,6 @@ using ::testing::SizeIs;
 
 constexpr int kRows = kKernels + kWinners + kTrials;
 
-void ExpectAll(Cache& cache) {
-  const Served served = ReadAll(cache);
-  EXPECT_EQ(served.kernels, kKernels);
-  EXPECT_EQ(served.winners, kWinners);
-  EXPECT_EQ(served.trials, kTrials);
-}
-
 // Guards: a damaged row that a trigger keeps is not said to be deleted, nor served; those that
 // nothing keeps are deleted all the same.
 TEST(Altered, TriggerKeepsADamagedRow) {

@@ -180,6 +180,13 @@ Served ReadAll(Cache& cache) {
   return served;
 }
 
+void ExpectAll(Cache& cache) {
+  const Served served = ReadAll(cache);
+  EXPECT_EQ(served.kernels, kKernels);
+  EXPECT_EQ(served.winners, kWinners);
+  EXPECT_EQ(served.trials, kTrials);
+}
+
 std::unique_ptr<Cache> OpenCache(CacheOptions options) {
   auto cache = Cache::Open(std::move(options));
   EXPECT_TRUE(cache.ok()) << cache.status();

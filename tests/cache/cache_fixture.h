@@ -60,6 +60,8 @@ struct Served {
 };
 // Looks everything up; fails the test where a served row is not the one that Fill() stored.
 Served ReadAll(Cache& cache);
+// Fails the test where ReadAll() does not find all of them.
+void ExpectAll(Cache& cache);
 
 // Opens, or fails the test and returns null.
 std::unique_ptr<Cache> OpenCache(CacheOptions options);

@@ -46,10 +46,7 @@ TEST(DamagedPage, AnyPageHeals) {
         Fill(*cache);
       }
       auto cache = OpenCache(path);
-      Served second = ReadAll(*cache);
-      EXPECT_EQ(second.kernels, kKernels);
-      EXPECT_EQ(second.winners, kWinners);
-      EXPECT_EQ(second.trials, kTrials);
+      ExpectAll(*cache);
       EXPECT_THAT(cache->Check().problems, ElementsAre());
       int lost = kKernels + kWinners + kTrials - first.kernels - first.winners - first.trials;
       EXPECT_LE(lost, rows_there);

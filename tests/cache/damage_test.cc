@@ -32,10 +32,7 @@ Served ExpectHeals(const std::string& path, size_t lines) {
   LogLines log;
   auto cache = OpenCache(path, &log);
   if (cache == nullptr) return first;
-  Served second = ReadAll(*cache);
-  EXPECT_EQ(second.kernels, kKernels);
-  EXPECT_EQ(second.winners, kWinners);
-  EXPECT_EQ(second.trials, kTrials);
+  ExpectAll(*cache);
   EXPECT_THAT(log.lines, ElementsAre());
   EXPECT_THAT(cache->Check().problems, ElementsAre());
   return first;
@@ -246,10 +243,7 @@ TEST(DamagedWal, StaleWal) {
     }
     LogLines log;
     auto cache = OpenCache(path, &log);
-    const Served served = ReadAll(*cache);
-    EXPECT_EQ(served.kernels, kKernels);
-    EXPECT_EQ(served.winners, kWinners);
-    EXPECT_EQ(served.trials, kTrials);
+    ExpectAll(*cache);
     EXPECT_THAT(cache->Check().problems, ElementsAre());
     EXPECT_THAT(log.lines, ElementsAre());
   }

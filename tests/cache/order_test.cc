@@ -182,10 +182,7 @@ TEST(Disk, UnreadablePagesPutARepairOff) {
               0);
     auto cache = OpenCache(path);
     (void)cache->Check();
-    const Served served = ReadAll(*cache);
-    EXPECT_EQ(served.kernels, kKernels);
-    EXPECT_EQ(served.winners, kWinners);
-    EXPECT_EQ(served.trials, kTrials);
+    ExpectAll(*cache);
     EXPECT_THAT(cache->Check().problems, ElementsAre());
   }
 }
@@ -267,9 +264,7 @@ TEST(Disk, BitInTheHeadersNumbersIsHealed) {
         LogLines log;
         auto cache = OpenCache(path, &log);
         ASSERT_NE(cache, nullptr);
-        const Served served = ReadAll(*cache);
-        EXPECT_EQ(served.kernels, kKernels);
-        EXPECT_EQ(served.trials, kTrials);
+        ExpectAll(*cache);
         EXPECT_EQ(cache->Stats().mode, "wal");
         EXPECT_EQ(log.lines.size(), i == 0 ? 1u : 0u);
       }

@@ -100,10 +100,7 @@ TEST(Reader, HalfATransactionIsNoFact) {
             0);
   EXPECT_EQ(folder.Names(), names);
   EXPECT_FALSE(OpenCache("")->Merge(path).ok());
-  const Served served = ReadAll(*OpenCache(path));
-  EXPECT_EQ(served.kernels, kKernels);
-  EXPECT_EQ(served.winners, kWinners);
-  EXPECT_EQ(served.trials, kTrials);
+  ExpectAll(*OpenCache(path));
 }
 
 }  // namespace

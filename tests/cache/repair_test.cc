@@ -193,10 +193,7 @@ TEST(Repair, BitInAnIndexCostsNothing) {
         (void)cache->Check();
       }
       EXPECT_THAT(cache->Stats().lost, ElementsAre()) << testing::PrintToString(log.lines);
-      const Served served = ReadAll(*cache);
-      EXPECT_EQ(served.kernels, kKernels);
-      EXPECT_EQ(served.winners, kWinners);
-      EXPECT_EQ(served.trials, kTrials);
+      ExpectAll(*cache);
     }
   }
 }

@@ -149,10 +149,7 @@ TEST(Salvage, FullDiskServesTheIntactRows) {
   {
     LogLines log;
     auto cache = OpenCache(path, &log);
-    const Served served = ReadAll(*cache);
-    EXPECT_EQ(served.kernels, kKernels);
-    EXPECT_EQ(served.winners, kWinners);
-    EXPECT_EQ(served.trials, kTrials);
+    ExpectAll(*cache);
     EXPECT_EQ(log.Count("rows were read from its intact pages"), 1u);
     EXPECT_TRUE(cache->PutKernel(TestKernel(100)).ok());
     EXPECT_FALSE(cache->Persisted().ok());

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <set>
 #include <vector>
 
@@ -13,28 +12,12 @@
 #include "kernel_templates/recipe.h"
 #include "manifest/edge_cases.h"
 #include "manifest/op_spec.h"
+#include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
 namespace {
 
-DeviceProfile H200() {
-  DeviceProfile device;
-  device.name = "NVIDIA H200";
-  device.arch = "sm_90a";
-  device.compute_major = 9;
-  device.sm_count = 132;
-  device.smem_per_block_bytes = 232448;
-  device.bandwidth_gbps = 4280;
-  device.tensor_tflops_16bit = 800;
-  return device;
-}
-DeviceProfile Ampere() {
-  DeviceProfile device = H200();
-  device.arch = "sm_80";
-  device.compute_major = 8;
-  device.smem_per_block_bytes = 166912;
-  return device;
-}
+DeviceProfile Ampere() { return BuiltinDeviceProfile("sm_80").value(); }
 
 const char* const kOps[] = {"MultiHeadAttentionFwdOp",
                             "GroupedQueryAttentionFwdOp",

@@ -3,35 +3,25 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <map>
 
 #include "kernel_templates/elementwise/elementwise_recipe.h"
 #include "manifest/op_spec.h"
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
 namespace {
-
-int IntOf(const KernelSpec& spec, std::string_view declaration) {
-  for (const auto& [name, value] : spec.constants) {
-    if (name == declaration) return std::stoi(value);
-  }
-  ADD_FAILURE() << "no constant " << declaration;
-  return 0;
-}
 
 using Coordinates = std::array<int64_t, 2>;
 
 // The coordinates that the kernel of two of them computes, by byte offset in the output.
 template <int kRank, bool kWide>
 std::map<int64_t, Coordinates> Walk(const Launch& launch, const KernelSpec& spec, int size) {
-  ElementwiseParams<2, kRank, kWide> p;
-  EXPECT_EQ(launch.params.size(), sizeof(p));
-  std::memcpy(static_cast<void*>(&p), launch.params.data(), sizeof(p));
-  const int vector = IntOf(spec, "int kVector");
+  const auto p = ParamsOf<ElementwiseParams<2, kRank, kWide>>(launch);
+  const int vector = ConstantOf(spec, "int kVector");
   std::map<int64_t, Coordinates> found;
-  if (vector == 0) return found;  // IntOf() said why
+  if (vector == 0) return found;  // ConstantOf() said why
   const auto add = [&](int64_t offset, int64_t first, int64_t second) {
     EXPECT_TRUE(found.emplace(offset, Coordinates{first, second}).second) << offset;
   };
@@ -62,7 +52,7 @@ std::map<int64_t, Coordinates> Walk(const Launch& launch, const KernelSpec& spec
 }
 
 std::map<int64_t, Coordinates> WalkAny(const Launch& launch, const KernelSpec& spec, int size) {
-  switch (IntOf(spec, "int kRank")) {
+  switch (ConstantOf(spec, "int kRank")) {
     case 1:
       return Walk<1, false>(launch, spec, size);
     case 2:

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 #include <set>
 
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -20,28 +20,16 @@ using ::testing::SizeIs;
 // Byte offsets of one element: output, inputs.
 using Offsets = std::array<int64_t, 3>;
 
-std::string ConstantOf(const KernelSpec& spec, std::string_view declaration) {
-  for (const auto& [name, value] : spec.constants) {
-    if (name == declaration) return value;
-  }
-  return "";
-}
-int IntOf(const KernelSpec& spec, std::string_view declaration) {
-  return std::stoi(ConstantOf(spec, declaration));
-}
-
 // What the kernel of two inputs touches, element by element.
 template <int kRank, bool kWide>
 std::vector<Offsets> Walk(const Launch& launch, const KernelSpec& spec, int size) {
   using Params = ElementwiseParams<2, kRank, kWide>;
   using Index = typename Params::Index;
-  Params p;
-  EXPECT_EQ(launch.params.size(), sizeof(Params));
-  std::memcpy(static_cast<void*>(&p), launch.params.data(), sizeof(Params));
-  const int vector = IntOf(spec, "int kVector");
-  const int scalar_mask = IntOf(spec, "int kScalarMask");
-  const int64_t tile = int64_t{IntOf(spec, "int kThreads")} * IntOf(spec, "int kUnroll");
-  const bool persistent = ConstantOf(spec, "bool kPersistent") == "true";
+  const auto p = ParamsOf<Params>(launch);
+  const int vector = ConstantOf(spec, "int kVector");
+  const int scalar_mask = ConstantOf(spec, "int kScalarMask");
+  const int64_t tile = int64_t{ConstantOf(spec, "int kThreads")} * ConstantOf(spec, "int kUnroll");
+  const bool persistent = ConstantOf(spec, "bool kPersistent") != 0;
   EXPECT_TRUE(persistent || launch.grid[0] * tile >= static_cast<int64_t>(p.count));
   std::vector<Offsets> touched;
   for (Index v = 0; v < p.count; ++v) {
@@ -74,8 +62,8 @@ std::vector<Offsets> Walk(const Launch& launch, const KernelSpec& spec, int size
 }
 
 std::vector<Offsets> WalkAny(const Launch& launch, const KernelSpec& spec, int size) {
-  const bool wide = ConstantOf(spec, "bool kWide") == "true";
-  switch (IntOf(spec, "int kRank")) {
+  const bool wide = ConstantOf(spec, "bool kWide") != 0;
+  switch (ConstantOf(spec, "int kRank")) {
     case 1:
       return wide ? Walk<1, true>(launch, spec, size) : Walk<1, false>(launch, spec, size);
     case 2:

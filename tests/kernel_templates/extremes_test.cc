@@ -155,9 +155,11 @@ TEST(Extremes, RefusedSizesAreNamedAndListed) {
       EXPECT_NE(message.find(words), std::string::npos) << message;
     }
     const std::vector<std::string>& refused = call.op->refused;
-    EXPECT_TRUE(std::any_of(refused.begin(), refused.end(), [&listed = listed](const std::string& line) {
-      return line.find(listed) != std::string::npos;
-    })) << problem.op;
+    EXPECT_TRUE(std::any_of(refused.begin(), refused.end(),
+                            [&listed = listed](const std::string& line) {
+                              return line.find(listed) != std::string::npos;
+                            }))
+        << problem.op;
   }
 }
 

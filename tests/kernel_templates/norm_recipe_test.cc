@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 #include <set>
 
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -33,28 +33,15 @@ CallDesc LayerNormCall(DType dtype, int64_t rows, int64_t length) {
   return CallOf({x, column, column, x}, {Dims{length}, 1e-5});
 }
 
-int64_t Split(int64_t index, int rank, const FastDivmod<true>* extent, const long long* stride) {
-  auto rest = static_cast<unsigned long long>(index);
-  int64_t offset = 0;
-  for (int d = 0; d < rank; ++d) {
-    unsigned long long at = rest;
-    if (d < rank - 1) extent[d](rest, &rest, &at);
-    offset += static_cast<int64_t>(at) * stride[d];
-  }
-  return offset;
-}
-
 // As NormRow and ChannelApplyKernel number packets and channels.
 Touched Walk(const Launch& launch, int64_t vector, int64_t size, bool row_is_channel) {
-  NormParams p;
-  EXPECT_EQ(launch.params.size(), sizeof(p));
-  std::memcpy(static_cast<void*>(&p), launch.params.data(), sizeof(p));
+  const auto p = ParamsOf<NormParams>(launch);
   Touched touched;
   const int64_t runs = p.packets / static_cast<int64_t>(p.run.divisor);
   for (int64_t row = 0; row < p.rows; ++row) {
     const FastDivmod<true>* extent = p.extent + p.inner_rank;
-    const int64_t in = Split(row, p.row_rank, extent, p.input_stride[0] + p.inner_rank);
-    const int64_t out = Split(row, p.row_rank, extent, p.output_stride[0] + p.inner_rank);
+    const int64_t in = OffsetAt(row, p.row_rank, extent, p.input_stride[0] + p.inner_rank);
+    const int64_t out = OffsetAt(row, p.row_rank, extent, p.output_stride[0] + p.inner_rank);
     for (int64_t packet = 0; packet < p.packets; ++packet) {
       unsigned long long run = 0;
       unsigned long long rest = 0;
@@ -63,9 +50,9 @@ Touched Walk(const Launch& launch, int64_t vector, int64_t size, bool row_is_cha
           row_is_channel ? row : row % p.channel_rows * runs + static_cast<int64_t>(run);
       for (int64_t i = 0; i < vector; ++i) {
         const int64_t to =
-            out + Split(packet, p.inner_rank, p.extent, p.output_stride[0]) + i * size;
+            out + OffsetAt(packet, p.inner_rank, p.extent, p.output_stride[0]) + i * size;
         const int64_t from =
-            in + Split(packet, p.inner_rank, p.extent, p.input_stride[0]) + i * size;
+            in + OffsetAt(packet, p.inner_rank, p.extent, p.input_stride[0]) + i * size;
         EXPECT_TRUE(touched.emplace(to, std::pair(from, channel * p.column_stride[0])).second);
       }
     }

@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "manifest/edge_cases.h"
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -125,8 +125,7 @@ TEST(PoolRecipe, SlabsServeWindowsThatSharePlanes) {
   config.values[0].second = 4;  // outputs: four strips a row
   const auto bound = slabs->Bind(call, config, H200());
   ASSERT_TRUE(bound.ok()) << bound.status();
-  PoolParams<false> p;
-  std::memcpy(&p, bound->launches[0].params.data(), sizeof(p));
+  const auto p = ParamsOf<PoolParams<false>>(bound->launches[0]);
   EXPECT_EQ(p.count, 4u * 8 * 4 * 2 * 3);  // strips, rows, pairs of planes, channels of samples
   EXPECT_EQ(p.extent[2].divisor, 4u);
   EXPECT_EQ(p.outputs[2].divisor, 7u);
@@ -232,9 +231,7 @@ TEST(PoolRecipe, CountsBeyond32Bits) {
   const auto bound = strips->Bind(call, config, H200());
   ASSERT_TRUE(bound.ok()) << bound.status();
   const Launch& launch = bound->launches[0];
-  PoolParams<true> p;
-  ASSERT_EQ(launch.params.size(), sizeof(p));
-  std::memcpy(static_cast<void*>(&p), launch.params.data(), sizeof(p));
+  const auto p = ParamsOf<PoolParams<true>>(launch);
   EXPECT_EQ(p.count, static_cast<unsigned long long>(planes) * 256 * 128 / config.Get("outputs"));
   EXPECT_GE(uint64_t{launch.grid[0]} * launch.block[0], p.count);
   EXPECT_EQ(p.input_stride[4], 512 * 256 * 2);

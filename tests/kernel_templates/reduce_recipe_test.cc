@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 #include <set>
 
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -31,52 +31,23 @@ CallDesc ReduceCall(DType dtype, const Dims& shape, const Dims& axes) {
   return ReduceCall(TensorDesc::Contiguous(dtype, shape), axes, false);
 }
 
-int64_t Split(int64_t index, int rank, const FastDivmod<true>* extent, const long long* stride) {
-  if (rank == 0) return 0;
-  auto rest = static_cast<unsigned long long>(index);
-  int64_t offset = 0;
-  for (int d = 0; d < rank; ++d) {
-    unsigned long long at = rest;
-    if (d < rank - 1) extent[d](rest, &rest, &at);
-    offset += static_cast<int64_t>(at) * stride[d];
-  }
-  return offset;
-}
-
-template <class Params>
-Params ParamsOf(const Launch& launch) {
-  Params params;
-  EXPECT_EQ(launch.params.size(), sizeof(Params));
-  std::memcpy(static_cast<void*>(&params), launch.params.data(), sizeof(Params));
-  return params;
-}
-
-int64_t ConstantOf(const KernelSpec& spec, std::string_view name) {
-  for (const auto& [declaration, value] : spec.constants) {
-    if (declaration.ends_with(name))
-      return value == "true" ? 1 : value == "false" ? 0 : std::stoll(value);
-  }
-  ADD_FAILURE() << name;
-  return 0;
-}
-
 Reached WalkRows(const BoundCall& bound, const KernelSpec& spec, int64_t size) {
   const auto p = ParamsOf<RowReduceParams>(bound.launches[0]);
   // Where results are written: by the second stage where there is one.
   const auto last = ParamsOf<RowReduceParams>(bound.launches.back());
-  const int64_t vector = ConstantOf(spec, " kVector");
-  const bool dense = ConstantOf(spec, " kDense") != 0;
+  const int64_t vector = ConstantOf(spec, "int kVector");
+  const bool dense = ConstantOf(spec, "bool kDense") != 0;
   Reached reached;
   for (int64_t row = 0; row < p.rows; ++row) {
     const int64_t out =
-        Split(row, last.row_rank, last.extent + last.inner_rank, last.output_stride[0]);
+        OffsetAt(row, last.row_rank, last.extent + last.inner_rank, last.output_stride[0]);
     const int64_t start =
-        Split(row, p.row_rank, p.extent + p.inner_rank, p.input_stride + p.inner_rank);
+        OffsetAt(row, p.row_rank, p.extent + p.inner_rank, p.input_stride + p.inner_rank);
     for (int64_t split = 0; split < p.splits; ++split) {
       const int64_t end = std::min<int64_t>(p.packets, (split + 1) * p.split_packets);
       for (int64_t packet = split * p.split_packets; packet < end; ++packet) {
-        const int64_t at =
-            dense ? packet * vector * size : Split(packet, p.inner_rank, p.extent, p.input_stride);
+        const int64_t at = dense ? packet * vector * size
+                                 : OffsetAt(packet, p.inner_rank, p.extent, p.input_stride);
         for (int64_t i = 0; i < vector; ++i) reached[out].insert(start + at + i * size);
       }
     }
@@ -86,23 +57,23 @@ Reached WalkRows(const BoundCall& bound, const KernelSpec& spec, int64_t size) {
 
 Reached WalkColumns(const BoundCall& bound, const KernelSpec& spec, int64_t size) {
   const auto p = ParamsOf<ColumnReduceParams>(bound.launches[0]);
-  const int64_t vector = ConstantOf(spec, " kVector");
+  const int64_t vector = ConstantOf(spec, "int kVector");
   Reached reached;
   for (int64_t outer = 0; outer < p.outer; ++outer) {
     for (int64_t column = 0; column < p.inner * vector; ++column) {
       int64_t out = column * p.inner_output_stride[0] +
-                    Split(outer, p.outer_rank, p.extent + p.axis_rank, p.output_stride[0]);
+                    OffsetAt(outer, p.outer_rank, p.extent + p.axis_rank, p.output_stride[0]);
       if (bound.launches.size() > 1) {
         const auto last = ParamsOf<RowReduceParams>(bound.launches[1]);
-        out = Split(outer * p.inner * vector + column, last.row_rank, last.extent,
-                    last.output_stride[0]);
+        out = OffsetAt(outer * p.inner * vector + column, last.row_rank, last.extent,
+                       last.output_stride[0]);
       }
-      const int64_t start = column * size + Split(outer, p.outer_rank, p.extent + p.axis_rank,
-                                                  p.input_stride + p.axis_rank);
+      const int64_t start = column * size + OffsetAt(outer, p.outer_rank, p.extent + p.axis_rank,
+                                                     p.input_stride + p.axis_rank);
       for (int64_t split = 0; split < p.splits; ++split) {
         const int64_t end = std::min<int64_t>(p.length, (split + 1) * p.split_length);
         for (int64_t at = split * p.split_length; at < end; ++at) {
-          reached[out].insert(start + Split(at, p.axis_rank, p.extent, p.input_stride));
+          reached[out].insert(start + OffsetAt(at, p.axis_rank, p.extent, p.input_stride));
         }
       }
     }

@@ -11,18 +11,11 @@
 
 #include "manifest/op_spec.h"
 #include "manifest/reference.h"
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
 namespace {
-
-std::string ConstantOf(const KernelSpec& spec, std::string_view declaration) {
-  for (const auto& [name, value] : spec.constants) {
-    if (name == declaration) return value;
-  }
-  ADD_FAILURE() << "no constant " << declaration;
-  return "0";
-}
 
 // A call with its data in float32, and what the walk leaves in the output.
 struct Subject {
@@ -37,18 +30,17 @@ struct Subject {
 // One launch, thread by thread.
 class Walk {
  public:
-  Walk(const Launch& launch, const KernelSpec& spec, Subject& subject) : subject_(subject) {
-    EXPECT_EQ(launch.params.size(), sizeof(p_));
-    std::memcpy(static_cast<void*>(&p_), launch.params.data(), sizeof(p_));
-    vector_ = std::stoi(ConstantOf(spec, "int kVector"));
-    group_ = std::stoi(ConstantOf(spec, "int kGroup"));
-    halves_ = ConstantOf(spec, "bool kHalves") == "true";
-    same_columns_ = ConstantOf(spec, "bool kSameColumns") == "true";
-    tokens_per_block_ = std::stoi(ConstantOf(spec, "int kThreads")) / group_;
+  Walk(const Launch& launch, const KernelSpec& spec, Subject& subject)
+      : p_(ParamsOf<RopeParams>(launch)), subject_(subject) {
+    vector_ = ConstantOf(spec, "int kVector");
+    group_ = ConstantOf(spec, "int kGroup");
+    halves_ = ConstantOf(spec, "bool kHalves") != 0;
+    same_columns_ = ConstantOf(spec, "bool kSameColumns") != 0;
+    tokens_per_block_ = ConstantOf(spec, "int kThreads") / group_;
     pairs_ = halves_ || vector_ == 1 ? vector_ : vector_ / 2;
     packets_ = 2 * pairs_ / vector_;
     EXPECT_GE(static_cast<int64_t>(launch.grid[0]) * tokens_per_block_, p_.tokens);
-    const bool table = ConstantOf(spec, "bool kTable") == "true";
+    const bool table = ConstantOf(spec, "bool kTable") != 0;
     EXPECT_EQ(launch.dynamic_smem_bytes,
               table ? static_cast<uint32_t>(tokens_per_block_ * (p_.pairs | 1) * 2 * 4) : 0);
   }

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <set>
 
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -156,9 +156,7 @@ TEST(RowRecipe, BindsStridesEpsilonAndPointers) {
   const auto bound = variant->Bind(call, variant->Default(call, H200()), H200());
   ASSERT_TRUE(bound.ok()) << bound.status();
   const Launch& launch = bound->launches[0];
-  RowParams p;
-  ASSERT_EQ(launch.params.size(), sizeof(p));
-  std::memcpy(static_cast<void*>(&p), launch.params.data(), sizeof(p));
+  const auto p = ParamsOf<RowParams>(launch);
   EXPECT_EQ(p.rows, 12);
   EXPECT_EQ(p.length, 64u);
   EXPECT_EQ(p.row_rank, 2);

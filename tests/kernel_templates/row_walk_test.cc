@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <random>
 
 #include "kernel_templates/row/row_recipe.h"
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -15,25 +15,6 @@ namespace {
 
 // Byte offsets of an element's input and column by that of its output.
 using Touched = std::map<int64_t, std::pair<int64_t, int64_t>>;
-
-template <class Params>
-Params ParamsOf(const Launch& launch) {
-  Params params;
-  EXPECT_EQ(launch.params.size(), sizeof(Params));
-  std::memcpy(static_cast<void*>(&params), launch.params.data(), sizeof(Params));
-  return params;
-}
-
-int64_t Split(int64_t index, int rank, const FastDivmod<true>* extent, const long long* stride) {
-  auto rest = static_cast<unsigned long long>(index);
-  int64_t offset = 0;
-  for (int d = 0; d < rank; ++d) {
-    unsigned long long at = rest;
-    if (d < rank - 1) extent[d](rest, &rest, &at);
-    offset += static_cast<int64_t>(at) * stride[d];
-  }
-  return offset;
-}
 
 void Put(Touched& touched, int64_t output, int64_t input, int64_t column) {
   EXPECT_TRUE(touched.emplace(output, std::pair(input, column)).second) << "twice: " << output;
@@ -44,12 +25,12 @@ Touched WalkStreamed(const Launch& launch) {
   Touched touched;
   for (int64_t row = 0; row < p.rows; ++row) {
     const FastDivmod<true>* extent = p.extent + p.inner_rank;
-    const int64_t in = Split(row, p.row_rank, extent, p.input_stride + p.inner_rank);
-    const int64_t out = Split(row, p.row_rank, extent, p.output_stride + p.inner_rank);
+    const int64_t in = OffsetAt(row, p.row_rank, extent, p.input_stride + p.inner_rank);
+    const int64_t out = OffsetAt(row, p.row_rank, extent, p.output_stride + p.inner_rank);
     for (int64_t i = 0; i < p.length; ++i) {
-      Put(touched, out + Split(i, p.inner_rank, p.extent, p.output_stride),
-          in + Split(i, p.inner_rank, p.extent, p.input_stride),
-          Split(i, p.inner_rank, p.extent, p.column_stride[0]));
+      Put(touched, out + OffsetAt(i, p.inner_rank, p.extent, p.output_stride),
+          in + OffsetAt(i, p.inner_rank, p.extent, p.input_stride),
+          OffsetAt(i, p.inner_rank, p.extent, p.column_stride[0]));
     }
   }
   return touched;
@@ -59,8 +40,8 @@ Touched WalkResident(const Launch& launch, int64_t size) {
   const auto p = ParamsOf<RowParams>(launch);
   Touched touched;
   for (int64_t row = 0; row < p.rows; ++row) {
-    const int64_t in = Split(row, p.row_rank, p.extent, p.input_stride);
-    const int64_t out = Split(row, p.row_rank, p.extent, p.output_stride);
+    const int64_t in = OffsetAt(row, p.row_rank, p.extent, p.input_stride);
+    const int64_t out = OffsetAt(row, p.row_rank, p.extent, p.output_stride);
     for (int64_t i = 0; i < p.length; ++i) Put(touched, out + i * size, in + i * size, i * size);
   }
   return touched;

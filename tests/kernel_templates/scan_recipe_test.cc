@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <set>
 
 #include "kernel_templates/scan/params.cuh"
+#include "tests/kernel_templates/bound_launch.h"
 #include "tests/kernel_templates/memory_bound_cases.h"
 
 namespace tilewright {
@@ -111,9 +111,7 @@ TEST(ScanRecipe, LongRowsAreCut) {
   const auto bound = rows->Bind(call, rows->Default(call, H200()), H200());
   ASSERT_TRUE(bound.ok()) << bound.status();
   ASSERT_EQ(bound->launches.size(), 2u);
-  RowScanParams p;
-  ASSERT_EQ(bound->launches[1].params.size(), sizeof(p));
-  std::memcpy(static_cast<void*>(&p), bound->launches[1].params.data(), sizeof(p));
+  const auto p = ParamsOf<RowScanParams>(bound->launches[1]);
   EXPECT_GT(p.chunks, 100u);
   EXPECT_EQ(bound->workspace_bytes, 2 * (p.chunks - 1) * 4);
   EXPECT_EQ(bound->launches[0].kernel, 1);

@@ -8,6 +8,7 @@
 #include "runtime/conform/cases.h"
 #include "runtime/keys.h"
 #include "tests/runtime/conform_fakes.h"
+#include "tests/runtime/winner_of.h"
 
 namespace tilewright {
 namespace {
@@ -163,17 +164,11 @@ TEST(ConformanceTest, BudgetAndFilters) {
 // Guards: what the served cache would run is run, beside the default.
 TEST(ConformanceTest, ServedWinnerIsRunBesideTheDefault) {
   Bench bench(Fault::kNone);
-  WinnerRow winner;
   const auto cases = ConformCases(*bench.spec);
   ASSERT_TRUE(cases.ok()) << cases.status();
   const DeviceProfile device = BuiltinDeviceProfile("h200").value();
   const ProblemKey problem = MakeProblemKey((*cases)[0].call, *bench.recipe, device);
-  winner.key = problem.digest;
-  winner.op = problem.op;
-  winner.dtypes = problem.dtypes;
-  winner.problem_json = problem.problem_json;
-  winner.device = problem.device;
-  winner.config_json = Config{"portable", {{"tile", 4}}}.ToJson();
+  const WinnerRow winner = WinnerOf(problem, {"portable", {{"tile", 4}}});
   ASSERT_TRUE(bench.served.cache().PutWinner(winner).ok());
   const ConformReport report = bench.Run(WorkloadOnly());
   EXPECT_TRUE(report.ok());

@@ -5,6 +5,7 @@
 #include "runtime/keys.h"
 #include "runtime/winner_index.h"
 #include "tests/runtime/runtime_fixture.h"
+#include "tests/runtime/winner_of.h"
 
 namespace tilewright {
 namespace {
@@ -20,16 +21,7 @@ class WinnerTest : public RuntimeFixture {
   // A winner of 64 threads by 4 elements for ScaleTestOp on rows by inner elements, measured with
   // nothing that is there now.
   WinnerRow WinnerFor(int64_t rows, int64_t inner) {
-    const ProblemKey problem = ProblemOf(rows, inner);
-    WinnerRow row;
-    row.key = problem.digest;
-    row.op = problem.op;
-    row.dtypes = problem.dtypes;
-    row.problem_json = problem.problem_json;
-    row.device = problem.device;
-    row.config_json = Config{"scale", {{"threads", 64}, {"vector", 4}}}.ToJson();
-    row.median_us = 1;
-    return row;
+    return WinnerOf(ProblemOf(rows, inner), {"scale", {{"threads", 64}, {"vector", 4}}});
   }
 };
 

@@ -13,6 +13,7 @@
 #include "runtime/op_table.h"
 #include "runtime/tuning.h"
 #include "tests/runtime/runtime_fixture.h"
+#include "tests/runtime/winner_of.h"
 
 namespace tilewright {
 namespace {
@@ -81,14 +82,8 @@ class WinnerTrust {
                                      const DeviceProfile& device, const ProblemFields& fields,
                                      const Config& config) {
     const ProblemKey problem = MakeProblemKey(call, *op.recipe, fields, device.Key());
-    WinnerRow row;
+    WinnerRow row = WinnerOf(problem, config);
     row.key = "the only row";
-    row.op = problem.op;
-    row.dtypes = problem.dtypes;
-    row.problem_json = problem.problem_json;
-    row.device = problem.device;
-    row.config_json = config.ToJson();
-    row.median_us = 1;
     TW_RETURN_IF_ERROR(cache_->PutWinner(row));
     planner_.winners().Forget(problem);
     TW_ASSIGN_OR_RETURN(const Explanation explained,

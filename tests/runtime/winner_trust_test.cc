@@ -8,6 +8,7 @@
 #include "cache/cache.h"
 #include "runtime/keys.h"
 #include "tests/runtime/runtime_fixture.h"
+#include "tests/runtime/winner_of.h"
 
 namespace tilewright {
 namespace {
@@ -23,13 +24,7 @@ TEST_F(IgnoredWinnerTest, DefaultServesAndOneLineSaysWhy) {
     const CallDesc call = ScaleCall(8);
     const ProblemKey problem =
         MakeProblemKey(call, *runtime_->FindRecipe("ScaleTestOp"), runtime_->Device(0).value());
-    WinnerRow row;
-    row.key = problem.digest;
-    row.op = problem.op;
-    row.dtypes = problem.dtypes;
-    row.problem_json = problem.problem_json;
-    row.device = problem.device;
-    row.config_json = Config{"scale", {{"threads", threads}, {"vector", 1}}}.ToJson();
+    const WinnerRow row = WinnerOf(problem, {"scale", {{"threads", threads}, {"vector", 1}}});
     ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
     log_.clear();
     for (int i = 0; i < 3; ++i) EXPECT_EQ(ExplainScale(8).quality, Quality::kDefault);
