@@ -204,6 +204,10 @@ class Cache {
   // OK where everything that was put is in the file, or there is none; else why it is not, after
   // trying once more.
   virtual absl::Status Persisted() = 0;
+  // The same; where another process has the file locked, such as to repair it, which for a large
+  // one takes a while, says so and waits for it, `patience` at most. A file that could not be
+  // opened for that is then in use.
+  virtual absl::Status PersistedWithin(std::chrono::milliseconds patience) = 0;
 
   virtual CacheStats Stats() = 0;
   // Reads every row. Damaged ones are deleted where the file can be written, so that they are built

@@ -52,6 +52,7 @@ class CacheImpl : public Cache {
   absl::StatusOr<std::unique_ptr<CompileLock>> LockCompile(
       std::string_view key, std::chrono::milliseconds timeout) override;
   absl::Status Persisted() override;
+  absl::Status PersistedWithin(std::chrono::milliseconds patience) override;
   CacheStats Stats() override;
   CheckReport Check() override;
   absl::StatusOr<int64_t> Gc(int64_t max_bytes) override;

@@ -50,6 +50,10 @@ void Layers::NoteDamage(Store& store, std::string_view where) {
   }
 }
 
+std::chrono::milliseconds Layers::BusyTimeout() const {
+  return impatient_ ? kImpatientTimeout : options_.busy_timeout;
+}
+
 void Layers::ShortenWaits() {
   patient_at_ = Clock::now() + kRetryAfter;
   if (file_ != nullptr) file_->db().SetBusyTimeout(kImpatientTimeout);
@@ -199,16 +203,28 @@ absl::Status Layers::WriteThrough(const std::function<absl::Status(Store&)>& wri
   return status;
 }
 
-absl::Status Layers::Persist() {
-  if (retry_at_.has_value()) retry_at_ = Clock::now();
+absl::Status Layers::Persist(std::chrono::milliseconds patience) {
+  if (retry_at_.has_value() && AwaitOpenLock(patience)) retry_at_ = Clock::now();
   Refresh();
   if (options_.path.empty()) return absl::OkStatus();
   flush_at_ = {};
-  if (file_ != nullptr) file_->db().SetBusyTimeout(options_.busy_timeout);
+  if (file_ != nullptr) file_->db().SetBusyTimeout(patience);
   FlushMemory();
-  if (impatient_ && file_ != nullptr) file_->db().SetBusyTimeout(kImpatientTimeout);
+  if (file_ != nullptr) file_->db().SetBusyTimeout(BusyTimeout());
   if (memory_ != nullptr) return Unwritten(unwritten_);
   return refused_.empty() ? absl::OkStatus() : Unwritten(refused_);
+}
+
+bool Layers::IsKeptOut() {
+  if (options_.path.empty() || options_.read_only || snapshot_) return false;
+  if (file_ != nullptr && memory_ == nullptr) return false;
+  constexpr auto kGrace = std::chrono::milliseconds(200);  // a commit takes less
+  if (!AwaitOpenLock(kGrace)) return true;
+  if (!FileIsWritable()) return false;
+  file_->db().SetBusyTimeout(kGrace);
+  const absl::Status begun = Transaction::Begin(file_->db()).status();
+  file_->db().SetBusyTimeout(BusyTimeout());
+  return absl::IsUnavailable(begun);
 }
 
 absl::StatusOr<int64_t> Layers::Shrink(int64_t max_bytes, std::string_view keep_key) {

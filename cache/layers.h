@@ -41,8 +41,12 @@ class Layers {
   // The same, but never on memory in place of the file: fails, saying why, where the file cannot
   // take it.
   absl::Status WriteThrough(const std::function<absl::Status(Store&)>& write);
-  // OK where everything written so far is in the file; else why it is not.
-  absl::Status Persist();
+  // OK where everything written so far is in the file; else why it is not. Each lock is waited for
+  // up to `patience`.
+  absl::Status Persist(std::chrono::milliseconds patience);
+  // True where rows wait in memory, or the file is not open, and another process has it locked, for
+  // longer than a commit takes.
+  bool IsKeptOut();
 
   // Notes that the file's kernel was used; written with the next transaction.
   void Touch(std::string_view key) { touched_.emplace(key); }
@@ -99,6 +103,8 @@ class Layers {
   void SalvageFile(std::string_view reason);
   void NoteSalvaged(const Salvaged& salvaged);
   void NoteLost(const std::vector<std::string>& names);
+  // True where nobody else opens or repairs the file any more, within `patience`.
+  bool AwaitOpenLock(std::chrono::milliseconds patience) const;
   void OpenSnapshot();
   void OpenSeeds();
   void SetJournalMode();
@@ -115,6 +121,7 @@ class Layers {
   absl::Status WriteFile(const std::function<absl::Status(Store&)>& write);
   absl::Status WriteMemory(const std::function<absl::Status(Store&)>& write);
   void ShortenWaits();
+  std::chrono::milliseconds BusyTimeout() const;
   absl::Status Unwritten(std::string_view why) const;
 
   const CacheOptions& options_;

@@ -44,6 +44,13 @@ void Layers::CloseFile() {
   file_.reset();
 }
 
+bool Layers::AwaitOpenLock(std::chrono::milliseconds patience) const {
+  const std::string path = LockPath(options_.path);
+  if (IdOf(path) == FileId{}) return true;
+  auto lock = ByteLock::Open(path);
+  return !lock.ok() || !absl::IsUnavailable(lock->LockWithin(kOpenLockOffset, patience));
+}
+
 void Layers::GoWithoutFile(std::string_view why) {
   file_.reset();
   unwritten_ = why;

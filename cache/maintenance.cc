@@ -201,7 +201,21 @@ absl::Status CheckAllWasSeen(const Layers& layers, Store& store) {
 
 absl::Status CacheImpl::Persisted() {
   Session layers(*this);
-  return layers->Persist();
+  return layers->Persist(options_.busy_timeout);
+}
+
+absl::Status CacheImpl::PersistedWithin(std::chrono::milliseconds patience) {
+  {
+    Session layers(*this);
+    if (layers->IsKeptOut()) {
+      layers->Say("wait",
+                  Cat("kernel cache ", options_.path,
+                      ": another process has it locked, as to repair it; waiting up to ",
+                      std::chrono::duration_cast<std::chrono::seconds>(patience).count(), " s"));
+    }
+  }
+  Session layers(*this);  // anew, so that it is said before
+  return layers->Persist(patience);
 }
 
 CacheStats CacheImpl::Stats() {
@@ -265,6 +279,7 @@ CheckReport CacheImpl::Check() {
     report.problems.push_back(Cat("lost with the damaged file: ", Escaped(layers->lost()[i])));
   }
   if (report.rebuilt) {
+    report.not_deleted = absl::OkStatus();  // they are gone with the old file
     const int64_t lost = layers->rows_lost() - rows_lost_before;
     report.rows_checked += layers->rows_kept() - in_file.intact;
     report.rows_found += layers->rows_kept() + lost - in_file.found;

@@ -59,8 +59,16 @@ class Salvager {
     Salvaged salvaged;
     salvaged.kept = kept_;
     salvaged.knows_all = inventory.is_whole;
-    std::set_difference(known.begin(), known.end(), kept_names_.begin(), kept_names_.end(),
-                        std::back_inserter(salvaged.lost));
+    for (const std::string& name : known) {
+      if (kept_names_.contains(name)) continue;
+      const auto other = inventory.index_names.find(name);
+      if (other == inventory.index_names.end()) {
+        salvaged.lost.push_back(name);
+      } else if (!kept_names_.contains(other->second)) {
+        // The row is damaged, and so may be its name.
+        salvaged.lost.push_back(Cat(other->second, " (its row says ", name, ")"));
+      }
+    }
     return salvaged;
   }
 
@@ -153,10 +161,10 @@ std::string NameAt(const Statement& select, std::string_view kind, int first) {
   return name;
 }
 
-// Adds the names that `query`, an index's rowids and keys, tells of; false where it broke off. The
-// row itself, which `row` reads by its rowid, knows its key better than a damaged index.
+// Adds the names that `query`, an index's rowids and keys, tells of; false where it broke off.
+// `row` reads the row itself by its rowid: of the two either may be damaged.
 bool ListNames(Connection& db, std::string_view kind, std::string_view query, std::string_view row,
-               std::vector<std::string>& names) {
+               Inventory& inventory) {
   // Pages of a hostile file may be read again and again.
   constexpr size_t kMostNames = 1000000;
   constexpr size_t kMostBytes = 256 << 20;
@@ -164,15 +172,17 @@ bool ListNames(Connection& db, std::string_view kind, std::string_view query, st
   auto select = db.Prepare(query);
   auto at = db.Prepare(row);
   if (!select.ok() || !at.ok()) return false;
-  while (names.size() < kMostNames && bytes < kMostBytes) {
+  while (inventory.names.size() < kMostNames && bytes < kMostBytes) {
     const absl::StatusOr<bool> found = select->Step();
     if (!found.ok()) return false;
     if (!*found) return true;
     const ResetGuard reset(*at);
     at->Bind(1, select->Int(0));
-    std::string name = at->Step().value_or(false) ? NameAt(*at, kind, 0) : NameAt(*select, kind, 1);
-    bytes += name.size();
-    names.push_back(std::move(name));
+    const std::string index_name = NameAt(*select, kind, 1);
+    std::string name = at->Step().value_or(false) ? NameAt(*at, kind, 0) : index_name;
+    bytes += name.size() + index_name.size();
+    if (name != index_name) inventory.index_names.emplace(name, index_name);
+    inventory.names.push_back(std::move(name));
   }
   return false;
 }
@@ -245,7 +255,7 @@ Inventory TakeInventory(const std::string& path) {
             "SELECT rowid, problem_key, config, closure FROM trials INDEXED BY "
             "sqlite_autoindex_trials_1",
             "SELECT problem_key, config, closure FROM trials WHERE rowid = ?"}}) {
-    if (!ListNames((*store)->db(), kind, keys, row, inventory.names)) inventory.is_whole = false;
+    if (!ListNames((*store)->db(), kind, keys, row, inventory)) inventory.is_whole = false;
   }
   return inventory;
 }

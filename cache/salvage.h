@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ namespace tilewright {
 // The names of the rows that a file's indexes tell of, such as "winner <key>". A page of rows that
 // cannot be read leaves those that tell which rows it held.
 struct Inventory {
-  std::vector<std::string> names;
-  bool is_whole = false;  // every index was read to its end
+  std::vector<std::string> names;  // as the row has it where it can be read, else as the index
+  std::map<std::string, std::string> index_names;  // by the name, where the index has another one
+  bool is_whole = false;                           // every index was read to its end
 };
 // Reads indexes only. Empty for a file whose tables are not ours.
 Inventory TakeInventory(const std::string& path);

@@ -1,5 +1,7 @@
 #include "cache/store.h"
 
+#include <utility>
+
 #include "cache/row_sql.h"
 #include "cache/schema.h"
 #include "manifest/status.h"
@@ -201,10 +203,16 @@ absl::StatusOr<std::vector<TrialRow>> Store::Trials(std::string_view problem_key
 
 absl::Status Store::VisitKernels(bool with_bytes, const KernelVisitor& visit) {
   TW_ASSIGN_OR_RETURN(Statement * rowids, Prepared(kAllKernels));
+  std::optional<std::unordered_set<std::string>> keys_of_bytes;  // read once it is needed
   const auto read = [&](const Statement& select) -> absl::Status {
     KernelAt at = ReadKernel(select, with_bytes);
     if (at.flaw.empty()) return visit(std::move(at.row), at.bytes_sum);
-    if (at.flaw == kNoCubin) TW_RETURN_IF_ERROR(CheckBytesAreGone(at.row.key));
+    if (at.flaw == kNoCubin && !keys_of_bytes.has_value()) {
+      TW_ASSIGN_OR_RETURN(keys_of_bytes, KeysOfBytes());
+    }
+    if (at.flaw == kNoCubin && keys_of_bytes->contains(at.row.key)) {
+      TW_RETURN_IF_ERROR(CheckBytesAreGone(at.row.key));
+    }
     NoteDamaged("kernels", at.row.key, at.rowid, at.flaw);
     return absl::OkStatus();
   };

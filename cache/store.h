@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -129,6 +130,8 @@ class Store {
   static absl::Status OtherKey(std::string_view table, int64_t rowid);
   // DataLoss where the bytes of a kernel are there but not in their index.
   absl::Status CheckBytesAreGone(std::string_view key);
+  // Of all bytes that are there, by a scan: their index may lack some.
+  absl::StatusOr<std::unordered_set<std::string>> KeysOfBytes();
   template <class Row>
   absl::Status ReadAll(Statement& rowids, const std::function<absl::Status(Row)>& visit);
   // InvalidArgument where the last insert changed nothing: a trigger of the file ignored it.

@@ -20,11 +20,13 @@ constexpr std::string_view kBytesOf = "DELETE FROM kernel_bytes WHERE key = ?";
 constexpr std::string_view kOrphans =
     "SELECT rowid, key FROM kernel_bytes NOT INDEXED "
     "WHERE key NOT IN (SELECT +key FROM kernels NOT INDEXED)";
+// Of one that was found so: a kernel that was put since is in the index.
 constexpr std::string_view kOrphanAt =
-    "SELECT 1 FROM kernel_bytes WHERE rowid = ? "
-    "AND key NOT IN (SELECT +key FROM kernels NOT INDEXED)";
+    "SELECT 1 FROM kernel_bytes b WHERE rowid = ? "
+    "AND NOT EXISTS (SELECT 1 FROM kernels WHERE key = b.key)";
 constexpr std::string_view kBytesByScan =
     "SELECT rowid FROM kernel_bytes NOT INDEXED WHERE key = ?";
+constexpr std::string_view kKeysByScan = "SELECT key FROM kernel_bytes NOT INDEXED";
 constexpr std::string_view kBeyond = "a value beyond all bounds";
 
 }  // namespace
@@ -70,6 +72,17 @@ absl::Status Store::CheckBytesAreGone(std::string_view key) {
   if (!found) return absl::OkStatus();
   return absl::DataLossError(Cat("kernel cache: reading: row ", select->Int(0),
                                  " of kernel_bytes is missing from its index"));
+}
+
+absl::StatusOr<std::unordered_set<std::string>> Store::KeysOfBytes() {
+  TW_ASSIGN_OR_RETURN(Statement * select, Prepared(kKeysByScan));
+  ResetGuard reset(*select);
+  std::unordered_set<std::string> keys;
+  while (true) {
+    TW_ASSIGN_OR_RETURN(const bool found, select->Step());
+    if (!found) return keys;
+    keys.emplace(select->Text(0));
+  }
 }
 
 absl::StatusOr<bool> Store::IsStillDamaged(const DamagedRow& row) {

@@ -83,6 +83,7 @@ absl::Status CheckCachePath(const std::string& path, CacheAccess access) {
 
 // The reason is in the log.
 absl::Status CheckCacheMode(Cache& cache, const std::string& path, CacheAccess access) {
+  if (access != CacheAccess::kExisting) (void)PersistPatiently(cache);
   const std::string mode = cache.Stats().mode;
   if (access == CacheAccess::kExisting && mode == "memory") {
     return FailedPrecondition("the cache ", path, " cannot be read");
@@ -168,8 +169,13 @@ absl::Status WriteOutputFile(const std::string& path, std::string_view text) {
   return FailedPrecondition("cannot write ", path, ": ", why);
 }
 
+absl::Status PersistPatiently(Cache& cache) {
+  // Of a gigabyte, a repair takes minutes.
+  return cache.PersistedWithin(std::chrono::minutes(5));
+}
+
 int CodeOfStored(Cache& cache, int code) {
-  const absl::Status stored = cache.Persisted();
+  const absl::Status stored = PersistPatiently(cache);
   return stored.ok() ? code : Fail(stored);
 }
 

@@ -44,6 +44,10 @@ int Misuse(std::string_view message);
 // The same for what is no misuse, whatever its code: the state of a file.
 int FailFinding(const absl::Status& status);
 
+// OK where all that was put is in the cache's file, which may be in repair by another process for a
+// while: that is waited for, and then the file is in use.
+absl::Status PersistPatiently(Cache& cache);
+
 // `code`, or kFindings and why on standard error, where not all that was put is in the cache's
 // file.
 int CodeOfStored(Cache& cache, int code);

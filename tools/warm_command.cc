@@ -128,8 +128,10 @@ absl::StatusOr<Planned> Plan(const RuntimeOptions& options, const WarmArgs& args
   } else {
     TW_ASSIGN_OR_RETURN(planned.runtime, OpenRuntime(options, access));
   }
-  // What is damaged is healed, or told, though nothing here reads it.
+  // What is damaged is healed, or told, though nothing here reads it; where another process heals
+  // it, its rows are there once that is done.
   (void)planned.runtime->cache().Check();
+  if (access == CacheAccess::kFilled) (void)PersistPatiently(planned.runtime->cache());
   TW_ASSIGN_OR_RETURN(planned.kernels,
                       PlanKernels(calls, planned.devices, *planned.runtime, args.plan));
   return planned;
@@ -174,7 +176,7 @@ int RunWarm(const CliContext& context, const WarmArgs& args) {
                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   Builder builder(planned->kernels, planned->arch(), planned->runtime->kernels(), args.json);
   WarmTotals totals = builder.Run(jobs);
-  if (const absl::Status kept = planned->runtime->cache().Persisted(); !kept.ok()) {
+  if (const absl::Status kept = PersistPatiently(planned->runtime->cache()); !kept.ok()) {
     totals.failures.push_back(MessageOf(kept));
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

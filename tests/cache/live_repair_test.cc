@@ -166,6 +166,77 @@ TEST(LiveRepair, IsPutOffWhereOneWritesForLong) {
   EXPECT_TRUE(again->FindWinner(TestWinner(kFirstNew).key).has_value());
 }
 
+// Damages and repairs the file when it is told to, and dwells at a step in the middle until it is
+// told to go on.
+int RepairSlowly(const std::string& path, const std::string& how, int from, int to) {
+  char c = 0;
+  if (read(from, &c, 1) != 1) return 1;
+  Damage(path, how);
+  auto lock = ByteLock::Open(LockPath(path));
+  if (!lock.ok() || !lock->LockWithin(kOpenLockOffset, kPatience).ok()) return 2;
+  int step = 0;
+  const auto report = Repair(path, kPatience, [&] {
+    if (++step != 2) return;
+    EXPECT_EQ(write(to, "r", 1), 1);
+    EXPECT_EQ(read(from, &c, 1), 1);
+  });
+  return report.ok() ? 0 : 3;
+}
+
+// Guards: a repair by another process that takes longer than a call waits loses no result of one
+// that has the file open, nor of one that opens it meanwhile, which has the file's rows afterwards.
+TEST(LiveRepair, ResultsWaitForALongRepair) {
+  for (const bool is_open : {true, false}) {
+    for (const std::string how : {"index", "header"}) {
+      SCOPED_TRACE(Cat(is_open ? "open " : "opened later ", how));
+      TempFolder folder;
+      const std::string path = folder.File("k.db");
+      MakeFile(path);
+      Child repairer([&](int from, int to) { return RepairSlowly(path, how, from, to); });
+      LogLines log;
+      CacheOptions options = OptionsOf(path, false);
+      options.busy_timeout = milliseconds(50);
+      options.log = log.Sink();
+      std::unique_ptr<Cache> cache = is_open ? OpenCache(options) : nullptr;
+      repairer.Put('g');
+      ASSERT_EQ(repairer.Get(), 'r');
+      if (!is_open) cache = OpenCache(options);
+      EXPECT_TRUE(cache->PutWinner(TestWinner(kFirstNew)).ok());
+      // Where the damage lets the repair not lock the file, who has it open goes on.
+      const bool is_kept_out = !is_open || how == "index";
+      EXPECT_EQ(cache->Persisted().ok(), !is_kept_out);
+      std::thread later([&] {
+        std::this_thread::sleep_for(milliseconds(500));
+        repairer.Put('c');
+      });
+      EXPECT_EQ(cache->PersistedWithin(kPatience), absl::OkStatus());
+      later.join();
+      EXPECT_EQ(repairer.Finish(), 0);
+      EXPECT_EQ(log.Count("has it locked, as to repair it; waiting up to 20 s"),
+                is_kept_out ? 1u : 0u);
+      EXPECT_EQ(cache->Stats().mode, "wal");
+      EXPECT_EQ(ReadAll(*cache).kernels, kKernels);
+      auto other = OpenCache(path);
+      EXPECT_TRUE(other->FindWinner(TestWinner(kFirstNew).key).has_value());
+      EXPECT_EQ(ReadAll(*other).winners, kWinners);
+    }
+  }
+}
+
+// Guards: nobody is waited for where nobody has the file locked: what cannot be stored is said.
+TEST(LiveRepair, NothingToWaitFor) {
+  TempFolder folder;
+  const std::string path = folder.File("k.db");
+  MakeFile(path);
+  LogLines log;
+  auto cache = OpenCache(path, &log);
+  EXPECT_EQ(cache->PersistedWithin(kPatience), absl::OkStatus());
+  Shell(path, "create trigger t before insert on winners begin select raise(abort, 'no'); end");
+  EXPECT_FALSE(cache->PutWinner(TestWinner(kFirstNew)).ok());
+  EXPECT_FALSE(cache->PersistedWithin(kPatience).ok());
+  EXPECT_EQ(log.Count("waiting"), 0u);
+}
+
 // Guards: a write whose file is replaced under it goes to the file that is there.
 TEST(LiveRepair, WritesFollowTheFile) {
   TempFolder folder;

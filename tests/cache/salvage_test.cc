@@ -20,6 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
+constexpr char kGarbledRow[] = "winners row problem#17: a checksum that is not its own";
+
 void Spoil(const std::string& path, size_t page) {
   WriteFileBytes(path, ReadFileBytes(path).replace(page * kPage, kPage, kPage, '\x5a'));
 }
@@ -277,6 +279,32 @@ TEST(Salvage, CheckHealsWhatNobodyReads) {
     EXPECT_EQ(served.winners, kWinners) << name;
     EXPECT_EQ(served.trials + static_cast<int>(cache->Stats().lost.size()), kTrials) << name;
     EXPECT_EQ(cache->Stats().lost.empty(), std::string(name) != "trials") << name;
+  }
+}
+
+// Guards: a lost row whose damage hits its key is known by the key that its index has; nothing is
+// lost where the index has the damaged one.
+TEST(Salvage, GarbledKeysAreKnownByTheirIndex) {
+  for (const bool in_index : {false, true}) {
+    TempFolder folder;
+    const std::string path = folder.File("k.db");
+    MakeFile(path);
+    std::string bytes = ReadFileBytes(path);
+    const std::string table = in_index ? "sqlite_autoindex_winners_1" : "winners";
+    size_t at = std::string::npos;
+    for (const size_t leaf : LeavesOf(path, table)) {
+      const size_t found = bytes.find("problem-17", leaf * kPage);
+      if (found < (leaf + 1) * kPage) at = found;
+    }
+    ASSERT_NE(at, std::string::npos);
+    WriteFileBytes(path, bytes.replace(at, 10, "problem#17"));
+    auto cache = OpenCache(path);
+    EXPECT_FALSE(cache->Check().problems.empty());
+    const std::string lost = "winner problem-17 (its row says winner problem#17)";
+    EXPECT_EQ(cache->Stats().lost, in_index ? std::vector<std::string>()
+                                            : std::vector<std::string>({kGarbledRow, lost}));
+    EXPECT_EQ(cache->FindWinner("problem-17").has_value(), in_index);
+    EXPECT_THAT(cache->Check().problems, ElementsAre());
   }
 }
 

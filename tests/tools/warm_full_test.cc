@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
 
+#include "cache/place.h"
 #include "tests/tools/cli_process.h"
 
 namespace tilewright {
@@ -108,6 +112,24 @@ TEST_F(WarmTest, CachesTravel) {
   EXPECT_GT(stats["kernels"].get<int>(), 0);
   const json gc = json::parse(Run({"cache", "gc", "--max-bytes", "0", "--json"}, "merged.db").out);
   EXPECT_EQ(gc["kernels_deleted"], stats["kernels"]);
+}
+
+// Guards: a cache that another process repairs for longer than a call waits is waited for, before
+// and after the compiles, and so keeps what was compiled.
+TEST_F(WarmTest, LongRepairsAreWaitedFor) {
+  ASSERT_EQ(Run({"warm", "--arch", "sm_90a", "--shapes", shapes_, "--op", "AddFwdOp"}).code, 0);
+  auto lock = ByteLock::Open(LockPath(sandbox_.Path("kernels.db")));
+  ASSERT_TRUE(lock.ok() && lock->TryLock(kOpenLockOffset).value());
+  std::thread later([lock = *std::move(lock)]() mutable {
+    std::this_thread::sleep_for(std::chrono::seconds(11));
+    lock = ByteLock();
+  });
+  const CliResult warm = Warm();
+  later.join();
+  EXPECT_EQ(warm.code, 0) << warm.err;
+  EXPECT_THAT(warm.err, HasSubstr("waiting up to 300 s"));
+  EXPECT_GT(json::parse(warm.out)["cached"].get<int>(), 0) << "of what the file has";
+  EXPECT_EQ(Run({"coverage", "--arch", "sm_90a", "--shapes", shapes_}).code, 0);
 }
 
 }  // namespace
