@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "manifest/nearest_name.h"
 #include "manifest/op_spec.h"
 #include "manifest/param_check.h"
 #include "manifest/spec_check.h"
@@ -198,7 +199,8 @@ absl::StatusOr<Roofline> ReadRoofline(const YamlField& field) {
     if (key == "unit") {
       TW_ASSIGN_OR_RETURN(const std::string unit, child.String());
       if (unit != "vector" && unit != "tensor") {
-        return child.Error("expected vector or tensor, got '", unit, "'");
+        return child.Error("expected vector or tensor, got '", unit, "'",
+                           DidYouMean(unit, {{"vector", "tensor"}}));
       }
       roofline.unit = unit == "tensor" ? Roofline::Unit::kTensor : Roofline::Unit::kVector;
     }
@@ -283,7 +285,8 @@ class EntryReader {
   absl::Status ReadStatus(const YamlField& field) {
     TW_ASSIGN_OR_RETURN(const std::string status, field.String());
     if (status != "implemented" && status != "spec-only") {
-      return field.Error("expected implemented or spec-only, got '", status, "'");
+      return field.Error("expected implemented or spec-only, got '", status, "'",
+                         DidYouMean(status, {{"implemented", "spec-only"}}));
     }
     op_.status = status == "implemented" ? OpStatus::kImplemented : OpStatus::kSpecOnly;
     return absl::OkStatus();

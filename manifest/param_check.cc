@@ -115,6 +115,27 @@ std::string_view ParamTypeName(Type type) { return kTypeNames[static_cast<size_t
 
 std::string DidYouMeanParamType(std::string_view name) { return DidYouMean(name, kTypeNames); }
 
+std::string DidYouMeanValue(Type type, std::string_view text) {
+  static constexpr std::array<std::string_view, 2> kFlags = {"true", "false"};
+  static constexpr std::array<std::string_view, 3> kNonFinite = {"inf", "-inf", "nan"};
+  switch (type) {
+    case Type::kBool:
+      return DidYouMean(text, kFlags);
+    case Type::kFloat:
+    case Type::kIntOrFloat:
+      return DidYouMean(text, kNonFinite);
+    case Type::kDType:
+      return DidYouMeanDType(text);
+    default:
+      return "";
+  }
+}
+
+absl::Status UnknownParam(const OpSpec& op, std::string_view name) {
+  return InvalidArgument(op.name, ": unknown parameter '", Brief(name), "'; it has ",
+                         ParamNames(op), DidYouMean(name, NamesOf(op.params)));
+}
+
 std::optional<Type> ParseParamType(std::string_view name) {
   for (size_t i = 0; i < kTypeNames.size(); ++i) {
     if (kTypeNames[i] == name) return static_cast<Type>(i);
@@ -149,10 +170,7 @@ absl::StatusOr<ParamValue> NormalizeParam(const ParamSpec& spec, const ParamValu
 absl::Status BindParams(std::span<const NamedParam> given, CallDesc& call) {
   const OpSpec& op = *call.op;
   for (size_t i = 0; i < given.size(); ++i) {
-    if (!op.ParamIndex(given[i].name).has_value()) {
-      return InvalidArgument(op.name, ": unknown parameter '", Brief(given[i].name), "'; it has ",
-                             ParamNames(op), DidYouMean(given[i].name, NamesOf(op.params)));
-    }
+    if (!op.ParamIndex(given[i].name).has_value()) return UnknownParam(op, given[i].name);
     for (size_t j = 0; j < i; ++j) {
       if (given[j].name == given[i].name) {
         return InvalidArgument(op.name, ": parameter '", given[i].name, "' is given twice");

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_MANIFEST_PARAM_CHECK_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "manifest/op_spec.h"
@@ -14,6 +15,13 @@ std::string_view ParamTypeName(ParamSpec::Type type);
 std::optional<ParamSpec::Type> ParseParamType(std::string_view name);
 // "; did you mean 'int_list'?", or empty: what ends a message on a name that is no type.
 std::string DidYouMeanParamType(std::string_view name);
+
+// "; did you mean 'float16'?", or empty: what ends a message on a text that is no value of a
+// parameter of this type.
+std::string DidYouMeanValue(ParamSpec::Type type, std::string_view text);
+
+// InvalidArgument, naming the parameters of `op`, of which `name` is none.
+absl::Status UnknownParam(const OpSpec& op, std::string_view name);
 
 // `value` in the normal form of its type: ints widen where a float is declared, an int becomes a
 // list where one is declared, axes count from 0 over `rank` axes (a scalar counts as one axis, as

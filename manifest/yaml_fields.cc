@@ -157,7 +157,9 @@ absl::StatusOr<ParamValue> YamlField::Value() const {
     return ParamValue(node_->text[0] == '-' ? -infinity : infinity);
   }
   if (const auto dtype = DTypeName(); dtype.ok()) return ParamValue(*dtype);
-  return Expected("null, a bool, a number, a list of ints or a dtype");
+  const absl::Status refused = Expected("null, a bool, a number, a list of ints or a dtype");
+  if (node_->kind != Kind::kScalar) return refused;
+  return InvalidArgument(refused.message(), DidYouMeanDType(node_->text));
 }
 
 }  // namespace tilewright

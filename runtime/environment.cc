@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "manifest/nearest_name.h"
 #include "manifest/status.h"
 #include "runtime/runtime.h"
 
@@ -22,7 +23,8 @@ absl::StatusOr<bool> IsOn(const char* name) {
   for (const char* off : {"", "0", "false", "off"}) {
     if (value == off) return false;
   }
-  return InvalidArgument(name, ": expected 0, 1, true, false, on or off, got '", value, "'");
+  return InvalidArgument(name, ": expected 0, 1, true, false, on or off, got '", value, "'",
+                         DidYouMean(value, {{"true", "false"}}));
 }
 
 void AddWheelDirs(const std::string& root, std::vector<std::string>& dirs) {

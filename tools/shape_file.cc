@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "manifest/nearest_name.h"
+#include "manifest/param_check.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 #include "manifest/workload_call.h"
@@ -78,24 +79,28 @@ std::optional<double> ParseNonFinite(std::string_view text) {
   return std::nullopt;
 }
 
-absl::StatusOr<ParamValue> ParamOf(const Json& value, std::string_view what) {
+absl::StatusOr<ParamValue> ParamOf(const OpSpec& op, const Json& value, std::string_view name) {
+  const std::optional<int> index = op.ParamIndex(name);
+  if (!index.has_value()) return UnknownParam(op, name);
   if (value.is_null()) return ParamValue();
   if (value.is_boolean()) return ParamValue(value.get<bool>());
   if (IsInt64(value)) return ParamValue(value.get<int64_t>());
   if (value.is_number_float()) return ParamValue(value.get<double>());
   if (value.is_array()) {
-    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOf(value, what));
+    TW_ASSIGN_OR_RETURN(const Dims dims, DimsOf(value, name));
     return ParamValue(dims);
   }
+  std::string meant;
   if (value.is_string()) {
     const std::string text = value.get<std::string>();
+    meant = DidYouMeanValue(op.params[*index].type, text);
     if (const auto dtype = ParseDType(text)) return ParamValue(*dtype);
     if (const auto number = ParseNonFinite(text)) return ParamValue(*number);
   }
-  return InvalidArgument(what,
+  return InvalidArgument(name,
                          ": expected null, a bool, a number, a list of integers such as [3,3] or a "
                          "dtype (inf, -inf and nan are numbers), got ",
-                         Shown(value));
+                         Shown(value), meant);
 }
 
 const OpSpec* FindOp(std::span<const OpSpec* const> ops, std::string_view name) {
@@ -168,7 +173,7 @@ absl::StatusOr<CallDesc> CallOfFields(const OpSpec& op, const Json& line) {
   }
   if (line.contains("params")) {
     for (const auto& [param, value] : line["params"].items()) {
-      TW_ASSIGN_OR_RETURN(const ParamValue parsed, ParamOf(value, param));
+      TW_ASSIGN_OR_RETURN(const ParamValue parsed, ParamOf(op, value, param));
       workload.params.emplace_back(param, parsed);
     }
   }
@@ -303,7 +308,7 @@ absl::StatusOr<CallDesc> CallOfArguments(const OpSpec& op, const std::vector<std
     TW_ASSIGN_OR_RETURN(const auto argument, SplitParam(op, param));
     const absl::StatusOr<Json> json = ParseJson(argument.second);
     TW_ASSIGN_OR_RETURN(const ParamValue value,
-                        ParamOf(json.ok() ? *json : Json(argument.second), argument.first));
+                        ParamOf(op, json.ok() ? *json : Json(argument.second), argument.first));
     workload.params.emplace_back(argument.first, value);
   }
   if (dtype.empty()) return WorkloadCall(op, workload, op.workloads.front().dtypes.front(), given);

@@ -160,6 +160,14 @@ TEST(LoaderTest, FieldErrors) {
       {"source: here", "static_dims: []", "NegFwdOp.source: is missing"},
       {"torch.neg", "none", "NegFwdOp.formula: is missing where reference is none"},
       {"spec-only", "done", "f.yaml:5: NegFwdOp.status: expected implemented or spec-only"},
+      {"spec-only", "implementd",
+       "f.yaml:5: NegFwdOp.status: expected implemented or spec-only, got 'implementd'; did you "
+       "mean "
+       "'implemented'?"},
+      {"default: 1e-5", "default: flaot16",
+       "f.yaml:12: NegFwdOp.signature.params.eps.default: expected null, a bool, a number, a list "
+       "of "
+       "ints or a dtype, got 'flaot16'; did you mean 'float16'?"},
       {"[float16, float32], shape", "[float16, float61], shape",
        "f.yaml:8: NegFwdOp.signature.inputs.x.dtype[1]: expected a dtype, got 'float61'"},
       {"[float16, float32], shape", "[float16, float16], shape", "dtype 'float16' is given twice"},

@@ -90,7 +90,8 @@ TEST_F(EnvironmentTest, StrictHasSixValues) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_EQ(status.message(), std::string("TILEWRIGHT_STRICT: expected 0, 1, true, false, on or "
                                             "off, got '") +
-                                    bad + "'");
+                                    bad + "'" +
+                                    (bad == std::string("TRUE") ? "; did you mean 'true'?" : ""));
   }
 }
 

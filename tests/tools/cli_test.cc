@@ -323,7 +323,10 @@ TEST(CliTest, MisspeltNames) {
       sandbox.Write("s.jsonl", R"({"op": "gemm", "inputs": {}, "dtype": "float16"}
 {"op": "AddFwdOp", "inptus": {}, "inputs": {}, "dtype": "float16"}
 {"op": "AddFwdOp", "inputs": {"a": [4], "b": [4]}, "dtype": "flaot16"}
+{"op": "GroupedQueryAttentionPrefillFwdOp", "inputs": {}, "dtype": "float16", "params": {"dtype": "bflaot16"}}
+{"op": "GemmFwdOp", "inputs": {}, "dtype": "float16", "params": {"tran_a": "bflaot16"}}
 )");
+  const std::string kPrefill = "GroupedQueryAttentionPrefillFwdOp";
   const struct {
     std::vector<std::string> arguments;
     std::string meant;
@@ -337,6 +340,13 @@ TEST(CliTest, MisspeltNames) {
       {{"explain", "SoftmaxFwdOp", "4x4", "--param", "dmi=1", "--arch", "sm_90a"}, "'dim'"},
       {{"explain", "RMSNormFwdOp", "2x8", "wieght=8", "--arch", "sm_90a"}, "'weight'"},
       {{"explain", "AddFwdOp", "4", "4", "--dtype", "bfloat_16", "--arch", "sm_90a"}, "'bfloat16'"},
+      {{"explain", "GemmFwdOp", "8x8", "8x8", "--param", "trans_b=ture", "--arch", "sm_90a"},
+       "'true'"},
+      {{"explain", "AddFwdOp", "4", "4", "--param", "alpha=-ifn", "--arch", "sm_90a"}, "'-inf'"},
+      {{"explain", kPrefill, "8x2x64", "--param", "dtype=float61", "--arch", "sm_90a"},
+       "'float16'"},
+      {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'bfloat16'"},
+      {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'trans_a'"},
       {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'GemmFwdOp'"},
       {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'inputs'"},
       {{"warm", "--arch", "sm_90a", "--shapes", shapes}, "'float16'"},
