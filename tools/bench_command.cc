@@ -169,7 +169,7 @@ int RunBench(const CliContext& context, BenchArgs& args) {
     }
   }
   if (args.json) {
-    std::cout << ResultJson(*result).dump(2, ' ', false, kReplaceBadText) << "\n";
+    PrintJson(ResultJson(*result));
   } else {
     for (const std::string& line : Summary(result->rows)) std::cerr << line << "\n";
     for (const std::string& finding : result->findings) std::cerr << "finding: " << finding << "\n";

@@ -28,17 +28,15 @@ int RunStats(const CliContext& context, const CacheArgs& args) {
   if (!cache.ok()) return Fail(cache.status());
   const CacheStats stats = (*cache)->Stats();
   if (args.json) {
-    std::cout << Json{{"path", stats.path},
-                      {"mode", stats.mode},
-                      {"schema_version", stats.schema_version},
-                      {"kernels", stats.kernels},
-                      {"winners", stats.winners},
-                      {"trials", stats.trials},
-                      {"cubin_bytes", stats.cubin_bytes},
-                      {"file_bytes", stats.file_bytes},
-                      {"damaged_files", stats.damaged_files}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"path", stats.path},
+                   {"mode", stats.mode},
+                   {"schema_version", stats.schema_version},
+                   {"kernels", stats.kernels},
+                   {"winners", stats.winners},
+                   {"trials", stats.trials},
+                   {"cubin_bytes", stats.cubin_bytes},
+                   {"file_bytes", stats.file_bytes},
+                   {"damaged_files", stats.damaged_files}});
     return kDone;
   }
   std::cout << "path         " << stats.path << "\nmode         " << stats.mode << "\nschema       "
@@ -91,16 +89,14 @@ int RunCheck(const CliContext& context, const CacheArgs& args) {
   if (!damage.empty()) AddDamageAtOpening(before, report);
   const CacheStats after = (*cache)->Stats();
   if (args.json) {
-    std::cout << Json{{"rows_checked", report.rows_checked},
-                      {"rows_found", report.rows_found},
-                      {"found_all", report.found_all},
-                      {"problems", report.problems},
-                      {"deleted", report.deleted},
-                      {"not_deleted", MessageOf(report.not_deleted)},
-                      {"rebuilt", report.rebuilt || (!damage.empty() && after.mode != "read-only")},
-                      {"damaged_files", after.damaged_files}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"rows_checked", report.rows_checked},
+                   {"rows_found", report.rows_found},
+                   {"found_all", report.found_all},
+                   {"problems", report.problems},
+                   {"deleted", report.deleted},
+                   {"not_deleted", MessageOf(report.not_deleted)},
+                   {"rebuilt", report.rebuilt || (!damage.empty() && after.mode != "read-only")},
+                   {"damaged_files", after.damaged_files}});
   } else {
     PrintCheck(report, after);
   }
@@ -141,9 +137,7 @@ int RunGc(const CliContext& context, const CacheArgs& args) {
   if (!deleted.ok()) return FailFinding(deleted.status());
   const int64_t file_bytes = (*cache)->Stats().file_bytes;
   if (args.json) {
-    std::cout << Json{{"kernels_deleted", *deleted}, {"file_bytes", file_bytes}}.dump(
-                     2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"kernels_deleted", *deleted}, {"file_bytes", file_bytes}});
   } else {
     std::cout << *deleted << " kernels deleted, the file holds " << HumanBytes(file_bytes);
     if (file_bytes > *max_bytes) {
@@ -162,13 +156,11 @@ int RunExport(const CliContext& context, const CacheArgs& args) {
   if (!report.ok()) return Fail(report.status());
   if (!damage.empty()) report->dropped.insert(report->dropped.begin(), "file: " + damage);
   if (args.json) {
-    std::cout << Json{{"exported", args.file},
-                      {"kernels", report->kernels},
-                      {"winners", report->winners},
-                      {"trials", report->trials},
-                      {"dropped", report->dropped}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"exported", args.file},
+                   {"kernels", report->kernels},
+                   {"winners", report->winners},
+                   {"trials", report->trials},
+                   {"dropped", report->dropped}});
   } else {
     std::cout << report->kernels << " kernels, " << report->winners << " winners and "
               << report->trials << " trials exported to " << args.file << "\n";
@@ -217,7 +209,7 @@ class MergeOutput {
 
   // `lost`: rows of the target, which was damaged.
   int End(const std::vector<std::string>& lost) const {
-    if (json_) std::cout << reports_.dump(2, ' ', false, kReplaceBadText) << "\n";
+    if (json_) PrintJson(reports_);
     return rejected_ || !lost.empty() ? kFindings : kDone;
   }
 
@@ -276,12 +268,10 @@ int RunDiff(const CliContext& context, const CacheArgs& args) {
   const absl::StatusOr<CacheDiff> diff = (*cache)->Diff(args.file);
   if (!diff.ok()) return FailFinding(diff.status());
   if (args.json) {
-    std::cout << Json{{"alike", diff->alike},
-                      {"only_left", diff->only_left},
-                      {"only_right", diff->only_right},
-                      {"differing", diff->differing}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"alike", diff->alike},
+                   {"only_left", diff->only_left},
+                   {"only_right", diff->only_right},
+                   {"differing", diff->differing}});
   } else {
     for (const std::string& row : diff->only_left) std::cout << "< " << row << "\n";
     for (const std::string& row : diff->only_right) std::cout << "> " << row << "\n";

@@ -53,16 +53,14 @@ int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
   const absl::Status written = WriteOutputFile(path, profile.ToJson() + "\n");
   if (!written.ok()) return Fail(written);
   if (args.json) {
-    std::cout << Json{{"device", profile.Key()},
-                      {"read_gbps", measured->read_gbps},
-                      {"copy_gbps", measured->copy_gbps},
-                      {"triad_gbps", measured->triad_gbps},
-                      {"matmul_tflops", measured->matmul_tflops},
-                      {"fp32_tflops", measured->fp32_tflops},
-                      {"method", measured->method},
-                      {"profile", path}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"device", profile.Key()},
+                   {"read_gbps", measured->read_gbps},
+                   {"copy_gbps", measured->copy_gbps},
+                   {"triad_gbps", measured->triad_gbps},
+                   {"matmul_tflops", measured->matmul_tflops},
+                   {"fp32_tflops", measured->fp32_tflops},
+                   {"method", measured->method},
+                   {"profile", path}});
     return kDone;
   }
   std::cout << std::fixed << std::setprecision(1) << profile.Key() << " SMs, timed by "

@@ -104,11 +104,12 @@ int RunConform(const CliContext& context, const ConformArgs& args) {
   if (args.json) {
     Json rows = Json::array();
     for (const LedgerRow& row : report->rows) rows.push_back(RowJson(row));
-    std::cout << Json{{"passed", report->passed},   {"wrong", report->wrong},
-                      {"errors", report->errors},   {"out_of_budget", report->out_of_budget},
-                      {"stopped", report->stopped}, {"rows", rows}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"passed", report->passed},
+                   {"wrong", report->wrong},
+                   {"errors", report->errors},
+                   {"out_of_budget", report->out_of_budget},
+                   {"stopped", report->stopped},
+                   {"rows", rows}});
   } else {
     std::cout << report->passed << " passed, " << report->wrong << " wrong, " << report->errors
               << " errors" << (report->out_of_budget ? "; the budget ended the run" : "") << "\n";

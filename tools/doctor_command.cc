@@ -123,7 +123,7 @@ int RunDoctor(const CliContext& context, bool json) {
                 << "\n";
     }
   }
-  if (json) std::cout << report.dump(2, ' ', false, kReplaceBadText) << "\n";
+  if (json) PrintJson(report);
   return all_found ? kDone : kFindings;
 }
 

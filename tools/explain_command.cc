@@ -125,7 +125,7 @@ int RunExplain(const CliContext& context, const ExplainArgs& args) {
   const absl::StatusOr<Explanation> explanation = ExplainCall(context, args);
   if (!explanation.ok()) return Fail(explanation.status());
   if (args.json) {
-    std::cout << ExplanationJson(*explanation).dump(2, ' ', false, kReplaceBadText) << "\n";
+    PrintJson(ExplanationJson(*explanation));
   } else {
     PrintExplanation(*explanation);
   }

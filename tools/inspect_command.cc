@@ -150,7 +150,7 @@ int RunInspect(const CliContext& context, const InspectArgs& args) {
   for (const KernelRow& row : rows->kernels) json["kernels"].push_back(KernelJson(row));
   for (const WinnerRow& row : rows->winners) json["winners"].push_back(WinnerJson(row));
   for (const TrialRow& row : rows->trials) json["trials"].push_back(TrialJson(row));
-  std::cout << json.dump(2, ' ', false, kReplaceBadText) << "\n";
+  PrintJson(json);
   return kDone;
 }
 

@@ -1,7 +1,8 @@
-// Texts inside the JSON that a command prints.
+// The JSON that a command prints, and the texts inside it.
 #ifndef TILEWRIGHT_TOOLS_JSON_TEXT_H_
 #define TILEWRIGHT_TOOLS_JSON_TEXT_H_
 
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -9,6 +10,10 @@ namespace tilewright {
 
 // Paths and messages may hold bytes that are no UTF-8; JSON output stays JSON.
 inline constexpr auto kReplaceBadText = nlohmann::ordered_json::error_handler_t::replace;
+
+inline void PrintJson(const nlohmann::ordered_json& json) {
+  std::cout << json.dump(2, ' ', false, kReplaceBadText) << "\n";
+}
 
 // The value where `text` is JSON, the text itself where it is not.
 inline nlohmann::ordered_json JsonOfText(const std::string& text) {

@@ -129,7 +129,7 @@ int RunOps(bool json) {
   if (json) {
     Json list = Json::array();
     for (const OpSpec& op : Manifest::BuiltinOps()) list.push_back(OpJson(op));
-    std::cout << list.dump(2, ' ', false, kReplaceBadText) << "\n";
+    PrintJson(list);
     return kDone;
   }
   size_t widest = 0;

@@ -93,7 +93,7 @@ class TuneRun {
       if (LacksCompiler(report.status())) break;  // every other problem would fail alike
     }
     if (interrupted_) std::cerr << "interrupted; what was measured is kept\n";
-    if (args_.json) std::cout << results_.dump(2, ' ', false, kReplaceBadText) << "\n";
+    if (args_.json) PrintJson(results_);
     return CodeOfStored(runtime_.cache(), failed_ || interrupted_ ? kFindings : kDone);
   }
 

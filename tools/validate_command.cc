@@ -65,7 +65,7 @@ Json FindingJson(const Finding& finding) {
           {"op", finding.op},       {"field", finding.field}, {"text", finding.message}};
 }
 
-void PrintJson(const Report& report) {
+Json ReportJson(const Report& report) {
   Json list = Json::array();
   for (const std::string& error : report.schema_errors) {
     list.push_back({{"level", 0}, {"text", error}});
@@ -77,7 +77,7 @@ void PrintJson(const Report& report) {
                       {"vouched", report.ledger->vouched},
                       {"unverified", report.ledger->unverified}};
   }
-  std::cout << json.dump(2, ' ', false, kReplaceBadText) << "\n";
+  return json;
 }
 
 void PrintText(const Report& report) {
@@ -131,7 +131,7 @@ int RunValidate(const CliContext& context, const ValidateArgs& args) {
   const absl::StatusOr<Report> report = Validate(context, args);
   if (!report.ok()) return Fail(report.status());
   if (args.json) {
-    PrintJson(*report);
+    PrintJson(ReportJson(*report));
   } else {
     PrintText(*report);
   }

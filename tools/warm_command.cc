@@ -139,11 +139,12 @@ absl::StatusOr<Planned> Plan(const RuntimeOptions& options, const WarmArgs& args
 
 void PrintWarm(const WarmTotals& totals, const Planned& planned, double seconds, bool json) {
   if (json) {
-    std::cout << Json{{"arch", planned.arch()},      {"kernels", planned.kernels.size()},
-                      {"compiled", totals.compiled}, {"cached", totals.cached},
-                      {"failures", totals.failures}, {"seconds", seconds}}
-                     .dump(2, ' ', false, kReplaceBadText)
-              << "\n";
+    PrintJson(Json{{"arch", planned.arch()},
+                   {"kernels", planned.kernels.size()},
+                   {"compiled", totals.compiled},
+                   {"cached", totals.cached},
+                   {"failures", totals.failures},
+                   {"seconds", seconds}});
     return;
   }
   for (const std::string& failure : totals.failures) std::cerr << failure << "\n";
@@ -219,7 +220,7 @@ int RunCoverage(const CliContext& context, const WarmArgs& args) {
   std::ostream& out = args.json ? std::cerr : std::cout;
   for (const std::string& row : lost) out << "LOST     damaged: " << Escaped(row) << "\n";
   if (args.json) {
-    std::cout << list.dump(2, ' ', false, kReplaceBadText) << "\n";
+    PrintJson(list);
   } else {
     std::cout << planned->kernels.size() << " kernels needed for " << planned->arch() << ", "
               << missing << " missing\n";
