@@ -247,5 +247,66 @@ TEST(CliCacheTest, HelpIsWhole) {
   }
 }
 
+// A file that is no cache is refused, and stays as it is.
+TEST(CliCacheTest, ForeignFilesAreNoCache) {
+  const CliSandbox sandbox;
+  const std::string notes = sandbox.Write("notes.txt", "milk, eggs\n");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"cache", "stats"}, {"inspect"}, {"warm", "--arch", "sm_90a", "--op", "AddFwdOp"}}) {
+    std::vector<std::string> arguments = {"--cache", notes};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const CliResult result = sandbox.Run(arguments);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err, HasSubstr("not a kernel cache"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(notes), 11u);
+  EXPECT_FALSE(std::filesystem::exists(notes + ".corrupt-1"));
+  EXPECT_FALSE(std::filesystem::exists(notes + ".lock"));
+}
+
+// Guards: a check that had to set the file aside is not a clean one, and the next one is.
+TEST(CliCacheTest, CheckOfADamagedCacheIsAFinding) {
+  const CliSandbox sandbox;
+  const std::string cache = sandbox.Path("kernels.db");
+  CacheOptions options;
+  options.path = cache;
+  ASSERT_TRUE(Cache::Open(options).ok());
+  std::filesystem::resize_file(cache, 1000);
+  const CliResult first = sandbox.Run({"--cache", cache, "cache", "check"});
+  EXPECT_EQ(first.code, 1) << first.out << first.err;
+  EXPECT_THAT(first.out, HasSubstr("it was damaged"));
+  EXPECT_THAT(first.out, HasSubstr("1 problems"));
+  EXPECT_TRUE(std::filesystem::exists(cache + ".corrupt-1"));
+  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
+}
+
+// Guards: a cache that cannot be read is not an empty one.
+TEST(CliCacheTest, UnreadableCacheIsAFinding) {
+  const CliSandbox sandbox;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"cache", "stats"}, std::vector<std::string>{"cache", "check"},
+        std::vector<std::string>{"inspect"},
+        std::vector<std::string>{"cache", "gc", "--max-bytes", "0"},
+        std::vector<std::string>{"coverage", "--arch", "sm_90a"}}) {
+    const CliResult result = sandbox.Run(arguments, {{"TILEWRIGHT_CACHE", sandbox.dir()}});
+    EXPECT_EQ(result.code, 1) << testing::PrintToString(arguments) << result.out;
+    EXPECT_THAT(result.err, HasSubstr(sandbox.dir()));
+  }
+}
+
+// Guards: what is no cache is neither merged nor "without differences".
+TEST(CliCacheTest, ForeignFilesAreRefused) {
+  const CliSandbox sandbox;
+  const std::string file = sandbox.Write("notes.txt", std::string(5000, 'x'));
+  const std::string cache = sandbox.Path("k.db");
+  ASSERT_EQ(sandbox.Run({"--cache", cache, "cache", "merge", "--output", cache, cache}).code, 1);
+  for (const auto& [other, code] : {std::pair(file, 1), {sandbox.dir(), 1}}) {
+    const CliResult result = sandbox.Run({"--cache", cache, "cache", "import", other});
+    EXPECT_EQ(result.code, code) << other << result.out << result.err;
+    EXPECT_THAT(result.err, HasSubstr(other));
+  }
+  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "diff", file}).code, 1);
+}
+
 }  // namespace
 }  // namespace tilewright

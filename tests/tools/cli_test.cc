@@ -1,9 +1,6 @@
 // Guards what a user of the CLI relies on: exit codes, help, messages, JSON and the cache's path.
-#include "tools/cli.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -230,39 +227,6 @@ TEST(CliTest, CoverageWarnsOnce) {
   EXPECT_THAT(warm.err, HasSubstr("cannot be written (mode: read-only)"));
 }
 
-// A file that is no cache is refused, and stays as it is.
-TEST(CliTest, ForeignFilesAreNoCache) {
-  const CliSandbox sandbox;
-  const std::string notes = sandbox.Write("notes.txt", "milk, eggs\n");
-  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"cache", "stats"}, {"inspect"}, {"warm", "--arch", "sm_90a", "--op", "AddFwdOp"}}) {
-    std::vector<std::string> arguments = {"--cache", notes};
-    arguments.insert(arguments.end(), command.begin(), command.end());
-    const CliResult result = sandbox.Run(arguments);
-    EXPECT_EQ(result.code, 1);
-    EXPECT_THAT(result.err, HasSubstr("not a kernel cache"));
-  }
-  EXPECT_EQ(std::filesystem::file_size(notes), 11u);
-  EXPECT_FALSE(std::filesystem::exists(notes + ".corrupt-1"));
-  EXPECT_FALSE(std::filesystem::exists(notes + ".lock"));
-}
-
-// Guards: a check that had to set the file aside is not a clean one, and the next one is.
-TEST(CliTest, CheckOfADamagedCacheIsAFinding) {
-  const CliSandbox sandbox;
-  const std::string cache = sandbox.Path("kernels.db");
-  CacheOptions options;
-  options.path = cache;
-  ASSERT_TRUE(Cache::Open(options).ok());
-  std::filesystem::resize_file(cache, 1000);
-  const CliResult first = sandbox.Run({"--cache", cache, "cache", "check"});
-  EXPECT_EQ(first.code, 1) << first.out << first.err;
-  EXPECT_THAT(first.out, HasSubstr("it was damaged"));
-  EXPECT_THAT(first.out, HasSubstr("1 problems"));
-  EXPECT_TRUE(std::filesystem::exists(cache + ".corrupt-1"));
-  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
-}
-
 // Guards: without a cache file every kernel is listed as missing, not an error in its stead.
 TEST(CliTest, CoverageWithoutACacheListsEveryKernel) {
   const CliSandbox sandbox;
@@ -372,58 +336,6 @@ TEST(CliTest, WarmIgnoresStrictMode) {
   EXPECT_GT(json::parse(result.out)["compiled"].get<int>(), 0);
 }
 
-// Guards: results are not written over a cache, and nothing is measured before that is known.
-TEST(CliTest, OutputDoesNotReplaceACache) {
-  const CliSandbox sandbox;
-  const std::string cache = sandbox.Path("kernels.db");
-  CacheOptions options;
-  options.path = cache;
-  ASSERT_TRUE(Cache::Open(options).ok());
-  for (const char* command : {"bench", "calibrate"}) {
-    const CliResult result = sandbox.Run({"--cache", cache, command, "--output", cache});
-    EXPECT_EQ(result.code, 2) << command;
-    EXPECT_THAT(result.err, HasSubstr("refusing to replace the database " + cache)) << command;
-    EXPECT_EQ(sandbox.Run({command, "--output", sandbox.dir()}).code, 2) << command;
-  }
-  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "check"}).code, 0);
-}
-
-// Guards: results go to regular files only, so that no command blocks on a pipe that nobody reads.
-TEST(CliTest, OutputIsARegularFile) {
-  const CliSandbox sandbox;
-  const std::string pipe = sandbox.Path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  for (const char* command : {"bench", "calibrate"}) {
-    for (const std::string& path : {pipe, std::string("/dev/null")}) {
-      const CliResult result = sandbox.Run({command, "--output", path});
-      EXPECT_EQ(result.code, 2) << command << path;
-      EXPECT_THAT(result.err, HasSubstr("expected a file, got the device or pipe " + path));
-    }
-  }
-}
-
-// Guards: a file is replaced whole, through a link too, and nothing else is left beside it; where
-// that cannot be, the old text stays.
-TEST(CliTest, OutputIsWrittenWholeOrNotAtAll) {
-  const CliSandbox sandbox;
-  const std::string file = sandbox.Write("rows.csv", "old\n");
-  const std::string link = sandbox.Path("link.csv");
-  std::filesystem::create_symlink(file, link);
-  ASSERT_TRUE(WriteOutputFile(link, "new\n").ok());
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  EXPECT_EQ(text.str(), "new\n");
-  size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(sandbox.dir())) {
-    files += entry.path().filename().string().find("csv") != std::string::npos ? 1 : 0;
-  }
-  EXPECT_EQ(files, 2u);
-  const absl::Status nowhere = WriteOutputFile(sandbox.Path("none/rows.csv"), "text");
-  EXPECT_EQ(nowhere.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(nowhere.message()), HasSubstr("cannot write " + sandbox.Path("none")));
-}
-
 // Guards: without a GPU, or without a driver, tuning says so once and ends.
 TEST(CliTest, TuneStopsWhereThereIsNoGpu) {
   if (SystemDriver()->Init().ok()) GTEST_SKIP() << "there is a GPU";
@@ -475,44 +387,6 @@ TEST(CliTest, QuickstartWantsValues) {
     const int status = std::system(command.c_str());
     EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 2) << option;
   }
-}
-
-// Guards: lost output is not "done", and a closed stream is not taken for the cache file.
-TEST(CliTest, OutputThatCannotBeWritten) {
-  const CliSandbox sandbox;
-  for (const std::string output : {"/dev/full", "&-"}) {
-    const CliResult result = sandbox.Run({"ops"}, {}, output);
-    EXPECT_EQ(result.code, 1) << output;
-    EXPECT_THAT(result.err, HasSubstr("cannot write to standard output")) << output;
-  }
-}
-
-// Guards: a cache that cannot be read is not an empty one.
-TEST(CliTest, UnreadableCacheIsAFinding) {
-  const CliSandbox sandbox;
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"cache", "stats"}, std::vector<std::string>{"cache", "check"},
-        std::vector<std::string>{"inspect"},
-        std::vector<std::string>{"cache", "gc", "--max-bytes", "0"},
-        std::vector<std::string>{"coverage", "--arch", "sm_90a"}}) {
-    const CliResult result = sandbox.Run(arguments, {{"TILEWRIGHT_CACHE", sandbox.dir()}});
-    EXPECT_EQ(result.code, 1) << testing::PrintToString(arguments) << result.out;
-    EXPECT_THAT(result.err, HasSubstr(sandbox.dir()));
-  }
-}
-
-// Guards: what is no cache is neither merged nor "without differences".
-TEST(CliTest, ForeignFilesAreRefused) {
-  const CliSandbox sandbox;
-  const std::string file = sandbox.Write("notes.txt", std::string(5000, 'x'));
-  const std::string cache = sandbox.Path("k.db");
-  ASSERT_EQ(sandbox.Run({"--cache", cache, "cache", "merge", "--output", cache, cache}).code, 1);
-  for (const auto& [other, code] : {std::pair(file, 1), {sandbox.dir(), 1}}) {
-    const CliResult result = sandbox.Run({"--cache", cache, "cache", "import", other});
-    EXPECT_EQ(result.code, code) << other << result.out << result.err;
-    EXPECT_THAT(result.err, HasSubstr(other));
-  }
-  EXPECT_EQ(sandbox.Run({"--cache", cache, "cache", "diff", file}).code, 1);
 }
 
 }  // namespace
