@@ -161,7 +161,7 @@ TEST(Transfer, MergeOrderDoesNotMatter) {
       kernel.compile_ms = 10 + (shard * 7 + i) % 3;
       kernel.compiler = i == 4 && shard == 2 ? "nvrtc 13.10.1" : "nvrtc 13.9.2";
       kernel.created_unix += shard;
-      kernel.last_used_unix += 10 * shard;
+      kernel.last_used_unix += int64_t{10} * shard;
       if (i == 5) kernel.cubin.back() = static_cast<char>(shard);
       ASSERT_TRUE(cache->PutKernel(kernel).ok());
       WinnerRow winner = TestWinner(i);

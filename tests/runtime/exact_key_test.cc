@@ -157,7 +157,7 @@ TEST(ExactKeyTest, RefusesWhatDoesNotFit) {
   Tensor truncated = x;
   truncated.desc.shape.push_back(9);
   EXPECT_FALSE(key.Build(1, {&truncated, 1}, {}, {}));
-  const std::string name(8 * 256, 'n');
+  const std::string name(size_t{8} * 256, 'n');
   const NamedParam param{name, 1};
   EXPECT_FALSE(key.Build(1, {}, {}, {&param, 1}));
 }
