@@ -38,6 +38,7 @@ one() {
   echo "$status $op: $(tail -n 1 "$log")"
 }
 
+: > "$folder/summary.txt"
 index=0
 operators > "$caches/operators"
 while read -r op; do
