@@ -225,6 +225,21 @@ TEST(TunerTest, NothingSlowerReplacesTheIncumbent) {
   EXPECT_GE(misled, 50);  // without the rule: the case is hard
 }
 
+// Guards the same where the time is up after a few rounds: a gain within their scatter is luck.
+TEST(TunerTest, LuckDoesNotReplaceTheIncumbent) {
+  Incumbency setup;
+  setup.options.final_us = 1;
+  const auto truth = [](const Config&) { return 10.0; };
+  int kept = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    SimulatedEvaluator evaluator(truth, seed, /*noise=*/0.05);
+    const auto result = Tune(setup.candidates, {}, evaluator, setup.options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    kept += result->best.Get("x") == Incumbency::kServed;
+  }
+  EXPECT_GE(kept, 190);
+}
+
 // Guards that the rule above does not keep what is clearly slower.
 TEST(TunerTest, SomethingFasterReplacesTheIncumbent) {
   const Incumbency setup;

@@ -217,6 +217,20 @@ TEST(ElementwiseRecipe, SizesPastTwoToThe31AreWideAndEmptyOnesLaunchNothing) {
   EXPECT_TRUE(nothing->launches.empty());
 }
 
+// Guards: a grid of more CTAs than there can be is refused, not cut to 32 bits.
+TEST(ElementwiseRecipe, GridsBeyondTheLimitAreRefused) {
+  const auto recipe = MakeBuiltinRecipe("AddFwdOp");
+  const Dims huge = {int64_t{1} << 23, int64_t{1} << 21};
+  const CallDesc call = AddCall(DType::kFloat16, huge, huge, huge);
+  for (const Variant* variant : recipe->variants()) {
+    const absl::Status status =
+        variant->Bind(call, variant->Default(call, H200()), H200()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << variant->name();
+    EXPECT_THAT(std::string(status.message()),
+                ::testing::HasSubstr("output of 17592186044416 elements needs"));
+  }
+}
+
 // One for those that are too few for the SMs, and one for the rest.
 TEST(ElementwiseRecipe, ThousandSizesShareTwoKernels) {
   const auto recipe = MakeBuiltinRecipe("AddFwdOp");

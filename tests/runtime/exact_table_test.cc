@@ -43,6 +43,23 @@ TEST(ExactTableTest, FindsWhatWasInsertedLast) {
   EXPECT_EQ(table.Find(KeyOf(5000)), nullptr);
 }
 
+// Guards: a call is found by all of its key, not by its hash.
+TEST(ExactTableTest, EqualHashesAreToldApart) {
+  ThreadSlots threads;
+  ExactTable table(64, &threads);
+  auto other = CallOf(KeyOf(1), 1);
+  other->hash = KeyOf(2).hash();
+  table.Insert(std::move(other));
+  {
+    const ExactTable::Reading reading(table, threads.Mine());
+    EXPECT_EQ(table.Find(KeyOf(2)), nullptr);
+  }
+  table.Insert(CallOf(KeyOf(2), 2));
+  const ExactTable::Reading reading(table, threads.Mine());
+  ASSERT_NE(table.Find(KeyOf(2)), nullptr);
+  EXPECT_EQ(table.Find(KeyOf(2))->workspace_bytes, 2);
+}
+
 // Guards the clock rule: what is called between insertions outlives what is not.
 TEST(ExactTableTest, CalledEntriesOutliveOthers) {
   ThreadSlots threads;
