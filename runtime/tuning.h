@@ -53,8 +53,8 @@ struct TuningReport {
 // Tunes `call` on `device` and persists trials as they come, and then the winner. Trials made with
 // templates and a space as they are now are not measured again; a winner of other templates is
 // measured first, not trusted. Errors:
-//   FailedPrecondition  no variant serves the call; the worker cannot start (then serve the
-//   default) NotFound            no worker executable; or no candidate is usable, with the reasons
+//   FailedPrecondition  no variant serves the call; the worker cannot start (serve the default)
+//   NotFound            no worker executable; or no candidate is usable, with the reasons
 //   Cancelled           cancelled before anything was measured
 absl::StatusOr<TuningReport> TuneProblem(const CallDesc& call, const Recipe& recipe,
                                          const DeviceProfile& device, KernelStore& kernels,

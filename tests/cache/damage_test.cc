@@ -285,7 +285,6 @@ TEST(DamagedFiles, RepairUnderOpenCaches) {
   LogLines log;
   auto other = OpenCache(path);
   ASSERT_TRUE(other->HasKernel("kernel-1"));
-  std::string file = ReadFileBytes(path);
   // In place, as a failing disk does: the inode stays.
   FILE* raw = fopen(path.c_str(), "r+");
   std::string noise(4096, '\xa5');

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +33,44 @@ TEST(OverlapTest, SelfOverlapAgreesWithEnumeration) {
   }
   EXPECT_GT(overlapping, 50);
   EXPECT_LT(overlapping, 240);
+}
+
+// The bytes that a view of (2, 2) elements covers from `first` on.
+std::set<int64_t> BytesOf(const TensorDesc& view, int64_t first) {
+  const int64_t size = DTypeSize(view.dtype);
+  std::set<int64_t> bytes;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t at = first + (i / 2 * view.strides[0] + i % 2 * view.strides[1]) * size;
+    for (int64_t byte = at; byte < at + size; ++byte) bytes.insert(byte);
+  }
+  return bytes;
+}
+
+// Elements of one, two and four bytes, at every distance, between each other's elements too.
+TEST(OverlapTest, OverlapOfTwoAgreesWithEnumeration) {
+  alignas(8) static std::byte memory[256];
+  constexpr DType kDTypes[] = {DType::kInt8, DType::kFloat16, DType::kFloat32};
+  int overlapping = 0;
+  int apart = 0;
+  for (const DType a_dtype : kDTypes) {
+    for (const DType b_dtype : kDTypes) {
+      for (const int64_t stride : {-5, 2, 7}) {
+        const TensorDesc a{a_dtype, {2, 2}, {stride, 3}};
+        const TensorDesc b{b_dtype, {2, 2}, {4, -stride}};
+        const std::set<int64_t> mine = BytesOf(a, 128);
+        for (int64_t first = 60; first < 200; ++first) {
+          const std::set<int64_t> other = BytesOf(b, first);
+          const bool meet = std::any_of(other.begin(), other.end(),
+                                        [&](int64_t byte) { return mine.count(byte) > 0; });
+          EXPECT_EQ(ViewsOverlap(a, memory + 128, b, memory + first), meet)
+              << DTypeName(a_dtype) << " " << DTypeName(b_dtype) << " " << stride << " " << first;
+          (meet ? overlapping : apart) += 1;
+        }
+      }
+    }
+  }
+  EXPECT_GT(overlapping, 500);
+  EXPECT_GT(apart, 500);
 }
 
 TEST(OverlapTest, LargeViewsAreDecided) {

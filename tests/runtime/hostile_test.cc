@@ -106,15 +106,12 @@ TEST_F(HostileTest, EachIsRecordedAndNoneWins) {
 // Guards: what was found out once is not tried again; nothing hangs or dies a second time.
 TEST_F(HostileTest, VerdictsAreRemembered) {
   ASSERT_TRUE(Tune().ok());
-  const std::string key = runtime_->cache().AllWinners().at(0).key;
-  WinnerRow old = runtime_->cache().AllWinners()[0];
+  WinnerRow old = runtime_->cache().AllWinners().at(0);
   old.space_digest = "of another space";  // so that the search is done again
   ASSERT_TRUE(runtime_->cache().PutWinner(old).ok());
-  const auto start = std::chrono::steady_clock::now();
   const auto report = Tune();
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(2000));
-  EXPECT_EQ(report->measured, 0);
+  EXPECT_EQ(report->measured, 0);  // nor admitted: no trial is new
   EXPECT_EQ(report->winner.config_json, R"({"variant":"hostile","kind":9})");
 }
 

@@ -289,7 +289,6 @@ TEST_F(CliExitTest, CheckCountsWhatARepairLost) {
 TEST_F(CliExitTest, CoverageOfADamagedCache) {
   ASSERT_EQ(Warm().code, 0);
   ASSERT_EQ(Coverage().code, 0);
-  const std::string complete = Bytes(cache_);
   Spoil(cache_, 0);
   const CliResult kept = Coverage();
   EXPECT_EQ(kept.code, 0) << kept.out << kept.err;
