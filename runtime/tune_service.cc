@@ -85,7 +85,10 @@ absl::Status TuneService::TuneOne(const OpEntry& op, const CallDesc& call,
           ? options_.tune_problem(op, call, device, std::move(options))
           : TuneProblem(call, *op.recipe, device.profile, *kernels_, *cache_, std::move(options));
   if (report.ok()) {
-    if (!report->complete) return absl::CancelledError("the search was cut short");
+    if (!report->complete) {
+      return absl::CancelledError(Cat("the search was cut short",
+                                      report->cut_short.empty() ? "" : ": ", report->cut_short));
+    }
     options_.log(LogLevel::kInfo, Cat(call.ToString(), ": tuned: ", report->winner.config_json,
                                       ", ", report->winner.median_us, " us by ", report->method,
                                       " of ", report->trials.size(), " candidates"));

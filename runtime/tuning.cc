@@ -249,8 +249,9 @@ class Tuning {
     report.complete = result->complete && !lost;
     if (worker != nullptr) {
       report.method = worker->method();
-      report.note = lost ? std::string(worker->status().message()) : worker->note();
+      report.note = worker->note();
     }
+    if (lost && !Cancelled()) report.cut_short = std::string(worker->status().message());
     if (report.complete) TW_RETURN_IF_ERROR(cache_.PutWinner(report.winner));
     return report;
   }

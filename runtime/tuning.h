@@ -42,9 +42,12 @@ struct TuningReport {
   WinnerRow winner;
   std::vector<Trial> trials;
   int64_t legal = 0;
-  int measured = 0;        // trials that are new
-  double gpu_us = 0;       // that their samples took
-  bool complete = true;    // false: cancelled; the trials are kept, the winner is not
+  int measured = 0;   // trials that are new
+  double gpu_us = 0;  // that their samples took
+  // False: the trials are kept, the winner is not. The search was cancelled, or `cut_short` says
+  // what this machine lacks to do all of it.
+  bool complete = true;
+  std::string cut_short;
   bool was_tuned = false;  // the cache had a winner of this very space and these templates
   std::string method;      // how times were taken; empty where nothing was measured
   std::string note;        // why not by CUPTI
@@ -54,6 +57,7 @@ struct TuningReport {
 // templates and a space as they are now are not measured again; a winner of other templates is
 // measured first, not trusted. Errors:
 //   FailedPrecondition  no variant serves the call; the worker cannot start (serve the default)
+//   ResourceExhausted   nothing was measured for want of memory, file handles or scratch space
 //   NotFound            no worker executable; or no candidate is usable, with the reasons
 //   Cancelled           cancelled before anything was measured
 absl::StatusOr<TuningReport> TuneProblem(const CallDesc& call, const Recipe& recipe,

@@ -1,9 +1,12 @@
 #include "runtime/worker_evaluator.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -59,7 +62,8 @@ absl::StatusOr<std::string> MakeScratch() {
   const fs::path base = fs::temp_directory_path(error);
   std::string path = (error ? fs::path("/tmp") : base) / "tilewright-tune-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
-    return FailedPrecondition("cannot make a folder for tuning like ", path);
+    return ResourceExhausted("cannot make a folder for tuning like ", path, ": ",
+                             std::strerror(errno));
   }
   return path;
 }
@@ -93,7 +97,7 @@ std::vector<Measurement> WorkerEvaluator::Admit(std::span<const Config> configs)
   pruned.status = CandidateStatus::kPruned;
   std::vector<Measurement> results(configs.size(), pruned);
   if (!status_.ok()) return results;
-  if (!spills_allowed_.has_value()) spills_allowed_ = DefaultSpills();
+  if (!spills_allowed_.has_value()) LearnWhetherDefaultSpills();
   std::vector<Built> built = BuildAll(configs);
   const bool none = std::none_of(built.begin(), built.end(), [](const Built& candidate) {
     return candidate.facts.status == CandidateStatus::kOk;
@@ -114,6 +118,7 @@ std::vector<Measurement> WorkerEvaluator::Admit(std::span<const Config> configs)
   if (!opened_ && !plans.empty() && !Cancelled()) status_ = OpenWorker();
   if (!opened_) {
     for (size_t place : places) results[place] = pruned;
+    LearnOfLacks({});
     return results;
   }
   std::vector<Measurement> verdicts = client_.Admit(plans);
@@ -121,7 +126,7 @@ std::vector<Measurement> WorkerEvaluator::Admit(std::span<const Config> configs)
     results[places[i]].status = verdicts[i].status;
     results[places[i]].error = std::move(verdicts[i].error);
   }
-  status_ = client_.status();
+  LearnOfLacks(results);
   return results;
 }
 
@@ -132,8 +137,25 @@ std::vector<Measurement> WorkerEvaluator::Measure(std::span<const Config> config
     ids.push_back(it == ids_.end() ? -1 : it->second);
   }
   std::vector<Measurement> results = client_.Measure(ids, repeats);
-  status_ = client_.status();
+  LearnOfLacks(results);
   return results;
+}
+
+void WorkerEvaluator::Lack(absl::Status what) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (lack_.ok()) lack_ = std::move(what);
+}
+
+// What the worker could not look at, and said why.
+void WorkerEvaluator::LearnOfLacks(const std::vector<Measurement>& results) {
+  for (const Measurement& result : results) {
+    if (result.status == CandidateStatus::kPruned && !result.error.empty()) {
+      Lack(ResourceExhausted(result.error));
+    }
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (status_.ok()) status_ = client_.status();
+  if (status_.ok()) status_ = lack_;
 }
 
 std::vector<WorkerEvaluator::Built> WorkerEvaluator::BuildAll(std::span<const Config> configs) {
@@ -156,7 +178,11 @@ WorkerEvaluator::Built WorkerEvaluator::Build(const Config& config) {
   }
   auto plan = BuildPlan(config, built.facts);
   if (built.facts.status == CandidateStatus::kPruned) return built;
-  if (plan.ok() && built.facts.spill_bytes > 0 && !*spills_allowed_) {
+  if (plan.ok() && built.facts.spill_bytes > 0 && spills_allowed_ != true) {
+    if (!spills_allowed_.has_value()) {
+      built.facts.status = CandidateStatus::kPruned;
+      return built;
+    }
     plan = Internal("spills ", built.facts.spill_bytes, " bytes of registers");
   }
   if (!plan.ok()) {
@@ -171,12 +197,14 @@ WorkerEvaluator::Built WorkerEvaluator::Build(const Config& config) {
   return built;
 }
 
-bool WorkerEvaluator::DefaultSpills() {
-  const auto variant = SelectVariant(recipe_, call_, device_);
-  if (!variant.ok()) return false;
+void WorkerEvaluator::LearnWhetherDefaultSpills() {
   Measurement facts;
-  (void)BuildPlan((*variant)->Default(call_, device_), facts).ok();
-  return facts.spill_bytes > 0;
+  if (const auto variant = SelectVariant(recipe_, call_, device_); variant.ok()) {
+    (void)BuildPlan((*variant)->Default(call_, device_), facts).ok();
+  }
+  if (facts.spill_bytes > 0 || facts.status != CandidateStatus::kPruned) {
+    spills_allowed_ = facts.spill_bytes > 0;
+  }
 }
 
 absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measurement& facts) {
@@ -199,6 +227,9 @@ absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
     facts.status = CandidateStatus::kPruned;
     const std::lock_guard<std::mutex> lock(mutex_);
     no_compiler_ = result.status();
+  } else if (absl::IsResourceExhausted(result.status())) {
+    facts.status = CandidateStatus::kPruned;
+    Lack(result.status());
   }
   TW_RETURN_IF_ERROR(result.status());
   const KernelRow& row = result->row;
@@ -206,19 +237,27 @@ absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
   facts.spill_bytes += row.spill_bytes;
   if (const std::string reason = UnfitReason(row); !reason.empty()) return Internal(reason);
   const std::string path = scratch_ + "/" + row.key + ".cubin";
-  TW_RETURN_IF_ERROR(WriteOnce(path, row.cubin));
+  if (const absl::Status written = WriteOnce(path, row.cubin); !written.ok()) {
+    facts.status = CandidateStatus::kPruned;
+    Lack(written);
+    return written;
+  }
   return WireKernel{spec.Instantiation(), path, row.lowered_name, row.static_smem_bytes};
 }
 
 absl::Status WorkerEvaluator::WriteOnce(const std::string& path, std::string_view bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!written_.insert(path).second) return absl::OkStatus();
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (file) return absl::OkStatus();
+  const int error = errno;
   written_.erase(path);
-  return ResourceExhausted("cannot write ", path);
+  (void)unlink(path.c_str());  // half of it
+  return ResourceExhausted("cannot write ", path, error == 0 ? "" : ": ",
+                           error == 0 ? "" : std::strerror(error));
 }
 
 absl::Status WorkerEvaluator::OpenWorker() {

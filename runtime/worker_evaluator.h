@@ -48,7 +48,8 @@ class WorkerEvaluator : public Evaluator {
   std::vector<Measurement> Admit(std::span<const Config> configs) override;
   std::vector<Measurement> Measure(std::span<const Config> configs, int repeats) override;
 
-  // OK, or why candidates cannot be run on this machine.
+  // OK, or why candidates cannot be run on this machine, or why some could not be looked at that
+  // may well be sound: nothing is then known of those, and no other is admitted.
   const absl::Status& status() const { return status_; }
   std::string method() const { return client_.method(); }
   std::string note() const { return client_.note(); }
@@ -61,7 +62,10 @@ class WorkerEvaluator : public Evaluator {
   };
   std::vector<Built> BuildAll(std::span<const Config> configs);
   Built Build(const Config& config);
-  bool DefaultSpills();
+  void LearnWhetherDefaultSpills();
+  // What this machine lacks to look at a candidate; of several the first counts.
+  void Lack(absl::Status what);
+  void LearnOfLacks(const std::vector<Measurement>& results);
   absl::StatusOr<WirePlan> BuildPlan(const Config& config, Measurement& facts);
   absl::StatusOr<WireKernel> BuildKernel(const KernelSpec& spec, Measurement& facts);
   absl::Status WriteOnce(const std::string& path, std::string_view bytes);
@@ -78,11 +82,13 @@ class WorkerEvaluator : public Evaluator {
   WorkerClient client_;
   absl::Status status_;
   bool opened_ = false;
-  // Candidates that spill are unfit, but where what is served untuned spills, too.
+  // Candidates that spill are unfit, but where what is served untuned spills, too. Unknown where
+  // that could not be built.
   std::optional<bool> spills_allowed_;
   std::string scratch_;  // folder for the worker's files
   std::mutex mutex_;
   absl::Status no_compiler_;        // why kernels cannot be compiled; guarded by mutex_
+  absl::Status lack_;               // guarded by mutex_
   std::set<std::string> written_;   // guarded by mutex_
   std::map<std::string, int> ids_;  // config text -> id in the worker
 };

@@ -131,6 +131,7 @@ class TuneRun {
       if (!args_.json) Line(Cat(label, ": FAILED: ", MessageOf(report.status())));
       return;
     }
+    failed_ = failed_ || !report->complete;
     const WinnerRow& winner = report->winner;
     results_.push_back({{"call", named.origin},
                         {"problem_key", winner.key},
@@ -142,6 +143,7 @@ class TuneRun {
                         {"measured", report->measured},
                         {"gpu_us", report->gpu_us},
                         {"complete", report->complete},
+                        {"cut_short", report->cut_short},
                         {"was_tuned", report->was_tuned},
                         {"method", report->method},
                         {"note", report->note}});
@@ -154,8 +156,9 @@ class TuneRun {
     text += report->was_tuned ? ", was tuned before"
                               : Cat(", ", report->measured, " measured of ", report->legal, " in ",
                                     std::lround(report->gpu_us / 1e3), " ms of the GPU");
-    if (!report->complete) text += ", cut short";
     if (!report->note.empty()) text += Cat(", timed by ", report->method, ": ", report->note);
+    if (!report->complete) text += ", cut short: no winner is kept";
+    if (!report->cut_short.empty()) text += Cat(": ", report->cut_short);
     Line(text);
   }
 

@@ -191,6 +191,9 @@ int DriverErrorCode(const absl::Status& status);
 // True where the process's CUDA state is lost (illegal address, launch failure, ECC, ...): every
 // later call fails alike, and only a new process recovers.
 bool IsSticky(const absl::Status& status);
+// True where a machine as it should be would not have failed: memory, file handles or a device that
+// others hold, hardware that broke. Says nothing of what was to run.
+bool IsOfTheMachine(const absl::Status& status);
 
 // CUresult values that the runtime acts on.
 inline constexpr int kCudaInvalidValue = 1;

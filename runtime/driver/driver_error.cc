@@ -7,12 +7,13 @@
 namespace tilewright {
 namespace {
 
+constexpr int kLaunchOutOfResources = 701;  // of a multiprocessor: too many registers, say
 constexpr char kCodePayload[] = "tilewright/cuda_error";
 
 absl::StatusCode StatusCodeOf(int code) {
   switch (code) {
     case kCudaOutOfMemory:
-    case 701:  // launch out of resources
+    case kLaunchOutOfResources:
       return absl::StatusCode::kResourceExhausted;
     case kCudaInvalidValue:
     case kCudaInvalidHandle:
@@ -67,6 +68,24 @@ int DriverErrorCode(const absl::Status& status) {
   if (status.ok()) return 0;
   const auto payload = status.GetPayload(kCodePayload);
   return payload.has_value() ? std::stoi(std::string(*payload)) : 0;
+}
+
+bool IsOfTheMachine(const absl::Status& status) {
+  switch (const int code = DriverErrorCode(status)) {
+    case kCudaNotInitialized:
+    case 4:    // deinitialized
+    case 46:   // the device is another process's alone
+    case 100:  // no device
+    case 101:  // invalid device
+    case 214:  // uncorrectable ECC error
+    case 220:  // uncorrectable NVLink error
+    case 304:  // a call of the operating system failed
+    case 802:  // system not ready
+      return true;
+    default:
+      if (code >= 805 && code <= 809) return true;  // the multi-process service
+      return absl::IsResourceExhausted(status) && code != kLaunchOutOfResources;
+  }
 }
 
 bool IsSticky(const absl::Status& status) { return IsStickyCode(DriverErrorCode(status)); }

@@ -1,26 +1,29 @@
 #include "runtime/worker/candidate.h"
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include "manifest/status.h"
 #include "runtime/launch_rules.h"
 
 namespace tilewright {
-namespace {
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::StatusOr<std::string> ReadScratchFile(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("cannot read ", path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  if (!file) return ResourceExhausted("cannot read ", path, ": ", std::strerror(errno));
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (file.bad() || bytes.bad()) return ResourceExhausted("cannot read all of ", path);
+  return std::move(bytes).str();
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<const WorkerKernel>> WorkerKernel::Load(Driver& driver, int device,
                                                                        const WireKernel& wire) {
-  TW_ASSIGN_OR_RETURN(const std::string image, ReadFile(wire.file));
+  TW_ASSIGN_OR_RETURN(const std::string image, ReadScratchFile(wire.file));
   std::shared_ptr<WorkerKernel> kernel(new WorkerKernel(driver));
   TW_ASSIGN_OR_RETURN(kernel->library_, driver.LoadLibrary(image));
   TW_ASSIGN_OR_RETURN(kernel->kernel_, driver.LibraryKernel(kernel->library_, wire.symbol.c_str()));

@@ -14,6 +14,10 @@
 
 namespace tilewright {
 
+// A file that the tuner wrote for the worker. ResourceExhausted, with the reason, where it cannot
+// be read: no candidate is to blame.
+absl::StatusOr<std::string> ReadScratchFile(const std::string& path);
+
 // A cubin in the driver. Needs a current context; unloads at the end of its life.
 class WorkerKernel {
  public:

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -42,15 +43,21 @@ absl::Status OpenSocket(Pipe& pipe) {
   return absl::OkStatus();
 }
 
-// Waits until `fd` is ready; false at the deadline.
-bool WaitFor(int fd, short events, Clock::time_point deadline) {
+constexpr int kMostReapMs = 5000;
+constexpr std::chrono::milliseconds kSlice(200);  // between two looks at whether it is cancelled
+
+// Waits until `fd` is ready. DeadlineExceeded, Cancelled.
+absl::Status WaitFor(int fd, short events, const Patience& patience) {
   for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (patience.IsCancelled()) return absl::CancelledError("cancelled");
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        patience.deadline - Clock::now() + std::chrono::microseconds(999));
     pollfd poll_fd{fd, events, 0};
-    const int ready = poll(&poll_fd, 1, left > 0 ? static_cast<int>(left) + 1 : 0);
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+    const int ready =
+        poll(&poll_fd, 1, static_cast<int>(std::clamp(left, 0 * kSlice, kSlice).count()));
+    if (ready > 0) return absl::OkStatus();
+    if (ready < 0 && errno != EINTR) return Internal("poll: ", std::strerror(errno));
+    if (left.count() <= 0) return absl::DeadlineExceededError("the time is over");
   }
 }
 
@@ -113,17 +120,20 @@ void ChildProcess::Kill() {
   if (reaped_) return;
   kill(-pid_, SIGKILL);  // its whole process group
   kill(pid_, SIGKILL);
-  while (waitpid(pid_, &exit_status_, 0) < 0 && errno == EINTR) {
-  }
-  reaped_ = true;
+  for (int i = 0; i < kMostReapMs && !Reap(); ++i) usleep(1000);
+}
+
+bool ChildProcess::Reap() {
+  if (reaped_) return true;
+  const pid_t ended = waitpid(pid_, &exit_status_, WNOHANG);
+  // Where a program ignores SIGCHLD the system reaps its children itself.
+  reaped_ = ended == pid_ || (ended < 0 && errno != EINTR);
+  return reaped_;
 }
 
 std::string ChildProcess::HowItEnded() {
   // It closed its output: it is ending, or is of no use any more.
-  for (int i = 0; i < 200 && !reaped_; ++i) {
-    reaped_ = waitpid(pid_, &exit_status_, WNOHANG) == pid_;
-    if (!reaped_) usleep(1000);
-  }
+  for (int i = 0; i < 200 && !Reap(); ++i) usleep(1000);
   if (!reaped_) {
     Kill();
     return "closed its output";
@@ -135,17 +145,14 @@ std::string ChildProcess::HowItEnded() {
   return Cat("exited with ", WEXITSTATUS(exit_status_));
 }
 
-absl::Status ChildProcess::WriteLine(std::string_view line, std::chrono::milliseconds timeout) {
-  const auto deadline = Clock::now() + timeout;
+absl::Status ChildProcess::WriteLine(std::string_view line, const Patience& patience) {
   const std::string text = Cat(line, "\n");
   for (size_t sent = 0; sent < text.size();) {
     const ssize_t n = send(to_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (n > 0) {
       sent += static_cast<size_t>(n);
     } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      if (!WaitFor(to_, POLLOUT, deadline)) {
-        return absl::DeadlineExceededError("the process does not read");
-      }
+      TW_RETURN_IF_ERROR(WaitFor(to_, POLLOUT, patience));
     } else if (n < 0 && errno != EINTR) {
       return absl::UnavailableError(Cat("the process ", HowItEnded()));
     }
@@ -153,17 +160,23 @@ absl::Status ChildProcess::WriteLine(std::string_view line, std::chrono::millise
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ChildProcess::ReadLine(std::chrono::milliseconds timeout) {
-  const auto deadline = Clock::now() + timeout;
-  for (;;) {
-    if (const size_t end = buffered_.find('\n'); end != std::string::npos) {
+absl::StatusOr<std::string> ChildProcess::ReadLine(const Patience& patience) {
+  for (bool late = false;;) {
+    if (patience.IsCancelled()) return absl::CancelledError("cancelled");
+    if (const size_t end = buffered_.find('\n', searched_); end != std::string::npos) {
       std::string line = buffered_.substr(0, end);
       buffered_.erase(0, end + 1);
+      searched_ = 0;
       return line;
     }
-    if (!WaitFor(from_, POLLIN, deadline)) {
-      return absl::DeadlineExceededError(Cat("no answer in ", timeout.count(), " ms"));
+    searched_ = buffered_.size();
+    if (searched_ > kMostLineBytes) {
+      return ResourceExhausted("a line of more than ", kMostLineBytes, " bytes");
     }
+    // One that writes without end is always ready: what came in time is read once.
+    if (late) return absl::DeadlineExceededError("the time is over");
+    late = Clock::now() >= patience.deadline;
+    TW_RETURN_IF_ERROR(WaitFor(from_, POLLIN, patience));
     char chunk[65536];
     const ssize_t n = read(from_, chunk, sizeof(chunk));
     if (n > 0) {

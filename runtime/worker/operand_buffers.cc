@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "manifest/status.h"
@@ -160,8 +158,7 @@ absl::Status OperandBuffers::FillInput(Slot& slot, int index, int set, uint64_t 
     const uint64_t own = seed + 0x9e3779b97f4a7c15 * static_cast<uint64_t>(2 * index + set + 1);
     return support_.FillRandom(slot.operand.desc.dtype, to, slot.bytes, own);
   }
-  std::ifstream file(slot.operand.data_file, std::ios::binary);
-  const std::string data{std::istreambuf_iterator<char>(file), {}};
+  TW_ASSIGN_OR_RETURN(const std::string data, ReadScratchFile(slot.operand.data_file));
   if (static_cast<int64_t>(data.size()) != slot.bytes) {
     return InvalidArgument("input file ", slot.operand.data_file, ": expected ", slot.bytes,
                            " bytes, got ", data.size());

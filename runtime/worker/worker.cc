@@ -1,9 +1,12 @@
 #include "runtime/worker/worker.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <utility>
 
@@ -17,7 +20,7 @@ constexpr int64_t kReserveBytes = int64_t{512} << 20;  // modules, the L2 flush,
 Reply Failure(const absl::Status& status, int id) {
   Reply reply;
   reply.id = id;
-  reply.status = CandidateStatus::kFailed;
+  reply.status = IsOfTheMachine(status) ? CandidateStatus::kPruned : CandidateStatus::kFailed;
   reply.error = std::string(status.message());
   reply.fatal = IsSticky(status);
   return reply;
@@ -48,7 +51,16 @@ void Worker::Close() {
 
 void Worker::Handle(std::string_view line) {
   const auto request = ParseRequest(line);
-  send_(ToLine(request.ok() ? Dispatch(*request) : Failure(request.status(), -1)));
+  send_(ToLine(request.ok() ? Answer(*request) : Failure(request.status(), -1)));
+}
+
+Reply Worker::Answer(const Request& request) {
+  try {
+    return Dispatch(request);
+  } catch (const std::exception& error) {  // no memory
+    const bool is_admit = request.kind == Request::Kind::kAdmit;
+    return Failure(ResourceExhausted(error.what()), is_admit ? request.admit.id : running_);
+  }
 }
 
 Reply Worker::Dispatch(const Request& request) {
@@ -56,8 +68,11 @@ Reply Worker::Dispatch(const Request& request) {
     case Request::Kind::kOpen: {
       Close();
       const absl::Status status = Open(request.open);
-      if (!status.ok()) return Failure(status, -1);
-      Reply reply;
+      Reply reply = Failure(status, -1);
+      // Whatever else keeps it from working keeps it from every problem.
+      if (!absl::IsResourceExhausted(status)) reply.status = CandidateStatus::kFailed;
+      if (!status.ok()) return reply;
+      reply = Reply();
       reply.method = TimingMethodName(timer_->method());
       reply.note = timer_->fallback_reason();
       return reply;
@@ -95,7 +110,14 @@ absl::Status Worker::Open(const OpenRequest& request) {
 absl::Status Worker::ReserveWorkspace(int64_t bytes) {
   if (bytes <= workspace_.bytes()) return absl::OkStatus();
   workspace_ = DeviceMemory();
-  TW_ASSIGN_OR_RETURN(workspace_, DeviceMemory::Allocate(driver_, bytes));
+  absl::StatusOr<DeviceMemory> memory = DeviceMemory::Allocate(driver_, bytes);
+  if (!memory.ok()) {
+    const absl::StatusOr<MemoryInfo> device = driver_.Memory();
+    const bool fits = !device.ok() || static_cast<uint64_t>(bytes) <= device->total_bytes;
+    if (fits) return memory.status();
+    return Internal("a workspace of ", bytes, " bytes on a device of ", device->total_bytes);
+  }
+  workspace_ = *std::move(memory);
   return absl::OkStatus();
 }
 
@@ -189,6 +211,8 @@ Reply Worker::Measure(const MeasureRequest& request) {
 }
 
 int ServeWorker(Driver& driver, const TimerOptions& timer_options) {
+  // A candidate may never end, and the tuner, which would end it, may be killed.
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Answers go to the standard output that the tuner reads; what kernels and libraries print to
   // theirs goes to standard error.
   const int answers = dup(STDOUT_FILENO);

@@ -30,6 +30,7 @@ class Worker {
   void Handle(std::string_view line);
 
  private:
+  Reply Answer(const Request& request);
   Reply Dispatch(const Request& request);
   absl::Status Open(const OpenRequest& request);
   void Close();

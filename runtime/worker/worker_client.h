@@ -1,5 +1,5 @@
 // The tuner's side of the worker: starts it, restarts it when a candidate took it down, and puts
-// every hang and crash down to the candidate that ran.
+// a hang or a crash that happens again down to the candidate that ran.
 #ifndef TILEWRIGHT_RUNTIME_WORKER_WORKER_CLIENT_H_
 #define TILEWRIGHT_RUNTIME_WORKER_WORKER_CLIENT_H_
 
@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ struct WorkerClientOptions {
   std::string program;  // the worker executable
   std::vector<std::string> args;
   std::chrono::milliseconds open_timeout{60000};  // context creation and input generation
-  std::chrono::milliseconds run_timeout{10000};   // between two lines while candidates run
-  int max_restarts = 16;
+  std::chrono::milliseconds run_timeout{10000};   // of what a candidate runs between two signs
+  int max_restarts = 32;
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -36,8 +37,10 @@ class WorkerClient {
   // not possible: no executable, no device, too little memory, a judge that fails.
   absl::Status Open(OpenRequest problem, WirePlan judge);
 
-  // Each plan's status. Those not looked at (cancelled, or the worker cannot be started any more)
-  // are kPruned.
+  // Each plan's status. Those not looked at are kPruned: cancelled, or the worker cannot be started
+  // any more; with an error where the machine, or the worker itself, is at fault. A crash, a hang
+  // or garbage may have come from outside, so it is a candidate's verdict only where the next
+  // worker is lost over the same candidate.
   std::vector<Measurement> Admit(std::span<const std::pair<int, WirePlan>> plans);
   // Of admitted ids; kPruned as above.
   std::vector<Measurement> Measure(std::span<const int> ids, int repeats);
@@ -53,9 +56,12 @@ class WorkerClient {
   bool EnsureWorker();
   bool Cancelled() const;
   // The answer to a request; a hang, a crash and garbage become answers, too, after which there is
-  // no worker.
+  // no worker. `timeout` counts from the request and from each candidate's first signs, as many as
+  // the request calls for; what else the worker says prolongs nothing.
   Reply Ask(const Request& request, std::chrono::milliseconds timeout);
   Reply Lost(CandidateStatus status, int id, std::string error);
+  // What a reply about `id` says of it; nothing yet where the worker was lost for the first time.
+  std::optional<Measurement> VerdictOn(int id, const Reply& reply);
   Reply AdmitOne(int id, const WirePlan& plan, bool check);
   bool Readmit(std::span<const int> ids, std::map<int, Measurement>& rejected);
 
@@ -65,6 +71,7 @@ class WorkerClient {
   std::unique_ptr<ChildProcess> child_;
   std::map<int, WirePlan> admitted_;  // by any worker
   std::map<int, bool> loaded_;        // in the present one
+  std::map<int, int> losses_;         // of workers in a row, by what ran; -1: nothing
   absl::Status status_;
   std::string method_;
   std::string note_;

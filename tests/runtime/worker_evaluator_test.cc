@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 #include "manifest/op_spec.h"
 #include "runtime/tuning.h"
@@ -175,6 +179,46 @@ TEST_F(WorkerEvaluatorTest, NoCompilerIsAStatus) {
   EXPECT_TRUE(cache_->Trials(MakeProblemKey(call_, *recipe_, device_).digest).empty());
 }
 
+// Guards against verdicts for want of room: where the scratch folder is full, or taken away,
+// nothing is kept of the candidates that could not be written or read, no winner is chosen among
+// the others, and the reason is told; with room again the search goes on.
+TEST_F(WorkerEvaluatorTest, FullScratchFolderIsNoVerdict) {
+  char folder[] = "/tmp/tilewright-full-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string problem = MakeProblemKey(call_, *recipe_, device_).digest;
+  const auto tune = [&] {
+    TuningOptions options;
+    options.evaluator = Options("");
+    options.search.stop_at_sol_fraction = 1e9;
+    return TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  };
+  for (const char* size : {"size=4k", "size=32k", "size=64k"}) {
+    SCOPED_TRACE(size);
+    if (mount("tmpfs", folder, "tmpfs", 0, size) != 0) GTEST_SKIP() << "cannot mount a tmpfs here";
+    setenv("TMPDIR", folder, 1);
+    const auto report = tune();
+    unsetenv("TMPDIR");
+    umount(folder);
+    if (report.ok()) {
+      EXPECT_FALSE(report->complete);
+      EXPECT_THAT(report->cut_short, HasSubstr("No space left on device"));
+    } else {
+      EXPECT_EQ(report.status().code(), absl::StatusCode::kResourceExhausted) << report.status();
+      EXPECT_THAT(std::string(report.status().message()), HasSubstr("No space left on device"));
+    }
+    EXPECT_FALSE(cache_->FindWinner(problem).has_value());
+    for (const TrialRow& trial : cache_->Trials(problem)) {
+      EXPECT_EQ(trial.status, TrialStatus::kOk) << trial.error;
+    }
+  }
+  std::filesystem::remove_all(folder);
+  const auto report = tune();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->complete);
+  EXPECT_EQ(report->cut_short, "");
+  EXPECT_TRUE(cache_->FindWinner(problem).has_value());
+}
+
 // Guards the whole of it: a search through a worker that hangs and dies still finds a winner.
 TEST_F(WorkerEvaluatorTest, SearchSurvivesBadCandidates) {
   TuningOptions options;
@@ -190,6 +234,7 @@ TEST_F(WorkerEvaluatorTest, SearchSurvivesBadCandidates) {
   }
   EXPECT_GE(hung, 1);
   EXPECT_GE(failed, 1);
+  EXPECT_EQ(report->cut_short, "");
   EXPECT_NEAR(report->winner.median_us, 0.5, 1e-9);  // the fake's time is id + 0.5
   EXPECT_TRUE(cache_->FindWinner(MakeProblemKey(call_, *recipe_, device_).digest).has_value());
 }
