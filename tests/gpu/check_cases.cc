@@ -78,7 +78,7 @@ void AddNormsAndReductions(std::vector<NamedShape>& calls) {
 void AddElementwise(std::vector<NamedShape>& calls) {
   const auto add = [&](DType dtype, TensorDesc input, TensorDesc other) {
     input.dtype = other.dtype = dtype;
-    calls.push_back({"AddFwdOp", {std::move(input), std::move(other)}, {}});
+    calls.push_back({"AddFwdOp", {input, other}, {}});
   };
   const DType half = DType::kFloat16;
   add(half, Dense(half, {37, 1024}), Dense(half, {37, 1024}));

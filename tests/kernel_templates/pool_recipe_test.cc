@@ -57,9 +57,10 @@ TEST(PoolRecipe, AccessWidthsFollowExtentsStridesAndAlignment) {
   CallDesc call = MaxPool(DType::kFloat32, {2, 3, 8, 24}, {2, 3, 4, 12}, {2}, {2});
   call.operands[0].alignment = 8;
   EXPECT_EQ(PlanPool(op, call).vector, 2);
-  call.operands[0].desc.strides = {8 * 24 * 3, 8 * 24, 27, 1};  // rows three elements apart
+  call.operands[0].desc.strides = {int64_t{8} * 24 * 3, int64_t{8} * 24, 27,
+                                   1};  // rows three elements apart
   EXPECT_EQ(PlanPool(op, call).vector, 1);
-  call.operands[0].desc.strides = {1, 8 * 24 * 2, 48, 2};
+  call.operands[0].desc.strides = {1, int64_t{8} * 24 * 2, 48, 2};
   EXPECT_FALSE(PlanPool(op, call).dense_width);
 }
 

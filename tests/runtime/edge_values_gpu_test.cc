@@ -20,6 +20,8 @@ using ::testing::IsNan;
 
 using EdgeValuesGpuTest = GpuValuesFixture;
 
+constexpr double kInfinity = INFINITY;
+
 TEST_F(EdgeValuesGpuTest, SoftmaxKeepsNanAndSumsInFloat) {
   const Tensor nan = Put(0, kFloat, {1, 3}, {NAN, 6, 8});
   for (double value : Run("SoftmaxFwdOp", {nan}, Poisoned(kFloat, {1, 3}))) {
@@ -112,7 +114,7 @@ TEST_F(EdgeValuesGpuTest, CeilModePoolingCountsWhatIsThere) {
 }
 
 TEST_F(EdgeValuesGpuTest, MaxPoolKeepsNan) {
-  const Tensor nan = Put(0, kFloat, {1, 1, 6}, {NAN, 6, 8, -INFINITY, -INFINITY, -INFINITY});
+  const Tensor nan = Put(0, kFloat, {1, 1, 6}, {NAN, 6, 8, -kInfinity, -kInfinity, -kInfinity});
   const std::vector<double> best =
       Run("MaxPool1dFwdOp", {nan}, Poisoned(kFloat, {1, 1, 2}), {{"kernel_size", Dims{3}}});
   EXPECT_TRUE(std::isnan(best[0]));
@@ -189,8 +191,8 @@ TEST_F(EdgeValuesGpuTest, PowerOfEveryKindOfNumber) {
   for (const Kind& kind :
        {Kind{kFloat, 1.2e-38, 3.4e38, 2e-6}, Kind{DType::kBFloat16, 1.2e-38, 3.3e38, 4e-3},
         Kind{DType::kFloat16, 6.2e-5, 65000, 6e-4}}) {
-    std::vector<double> values = {0,    1, -1,   2,    -2,   3,   -3,  0.5,      -0.5,     1.5,
-                                  -0.0, 7, -7.5, 1025, -100, 300, NAN, INFINITY, -INFINITY};
+    std::vector<double> values = {0,    1, -1,   2,    -2,   3,   -3,  0.5,       -0.5,      1.5,
+                                  -0.0, 7, -7.5, 1025, -100, 300, NAN, kInfinity, -kInfinity};
     for (double extreme : {kind.least, -kind.least, kind.most / 2, -kind.most / 2}) {
       values.push_back(extreme);
     }
@@ -228,7 +230,7 @@ TEST_F(EdgeValuesGpuTest, ClampAndMaximumKeepNan) {
     const std::vector<NamedParam> bounds = {{"min", -1.0}, {"max", 1.0}};
     EXPECT_THAT(Run("ClampScalarFwdOp", {x}, Poisoned(dtype, {4}), bounds),
                 ElementsAre(IsNan(), 1, 0.5, -1));
-    const Tensor other = Put(1, dtype, {4}, {6, NAN, -INFINITY, INFINITY});
+    const Tensor other = Put(1, dtype, {4}, {6, NAN, -kInfinity, kInfinity});
     EXPECT_THAT(Run("MaximumFwdOp", {x, other}, Poisoned(dtype, {4})),
                 ElementsAre(IsNan(), IsNan(), 0.5, INFINITY));
     EXPECT_THAT(Run("MinimumFwdOp", {x, other}, Poisoned(dtype, {4})),

@@ -103,7 +103,7 @@ TEST_F(FaultTest, ThreadsShareOneCompile) {
   for (const absl::Status& status : statuses) EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(compiler_->compiles(), 1);
   EXPECT_EQ(driver_->LoadedLibraries(), 1);
-  EXPECT_EQ(driver_->Launches().size(), size_t{kThreads * kCalls});
+  EXPECT_EQ(driver_->Launches().size(), size_t{kThreads} * kCalls);
 }
 
 // Guards the table's reclamation: threads call while others evict what they hold.

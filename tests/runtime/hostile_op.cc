@@ -93,7 +93,7 @@ class HostileRecipe : public Recipe {
 
  private:
   const std::vector<ProblemField> fields_ = {{"count", ProblemField::Kind::kExact}};
-  const HostileVariant variant_;
+  const HostileVariant variant_{};
   const std::vector<const Variant*> variants_ = {&variant_};
 };
 

@@ -129,7 +129,7 @@ class ScaleRecipe : public Recipe {
   const std::vector<ProblemField> fields_ = {{"rows", ProblemField::Kind::kBucket},
                                              {"inner", ProblemField::Kind::kExact},
                                              {"dense", ProblemField::Kind::kClass}};
-  const ScaleVariant variant_;
+  const ScaleVariant variant_{};
   const std::vector<const Variant*> variants_ = {&variant_};
 };
 

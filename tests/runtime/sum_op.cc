@@ -82,7 +82,7 @@ class SumVariant : public Variant {
     const Dims& shape = call.input(0).desc.shape;
     BoundCall bound;
     bound.workspace_bytes = 1024;
-    for (const int8_t pass : {0, 1}) {
+    for (const int pass : {0, 1}) {
       Launch& launch = bound.launches.emplace_back();
       launch.kernel = pass;
       launch.block[0] = 128;
@@ -114,7 +114,7 @@ class SumRecipe : public Recipe {
  private:
   const std::vector<ProblemField> fields_ = {{"m", ProblemField::Kind::kExact},
                                              {"n", ProblemField::Kind::kExact}};
-  const SumVariant variant_;
+  const SumVariant variant_{};
   const std::vector<const Variant*> variants_ = {&variant_};
 };
 
