@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -237,6 +238,23 @@ TEST(PoolRecipe, CountsBeyond32Bits) {
   EXPECT_GE(uint64_t{launch.grid[0]} * launch.block[0], p.count);
   EXPECT_EQ(p.input_stride[4], 512 * 256 * 2);
   EXPECT_LE(launch.params.size(), 512u);
+}
+
+// Guards: the bounds of adaptive windows are products of positions and windows, which 32 bits may
+// not hold though they hold both.
+TEST(PoolRecipe, AdaptiveBoundsBeyond32Bits) {
+  const auto recipe = MakeBuiltinRecipe("AdaptiveAvgPool2dFwdOp");
+  const auto field = std::find_if(recipe->fields().begin(), recipe->fields().end(),
+                                  [](const ProblemField& each) { return each.name == "wide"; });
+  ASSERT_NE(field, recipe->fields().end());
+  const auto wide = [&](int64_t input, int64_t output) {
+    const CallDesc call = CallOf({TensorDesc::Contiguous(kHalf, {1, 1, 2, input}),
+                                  TensorDesc::Contiguous(kHalf, {1, 1, 2, output})},
+                                 {Dims{2, output}});
+    return recipe->Describe(call)[static_cast<size_t>(field - recipe->fields().begin())];
+  };
+  EXPECT_EQ(wide(1 << 20, 1 << 10), 0);
+  EXPECT_EQ(wide(1 << 20, 1 << 11), 1);  // 2^20 * (2^11 + 1)
 }
 
 TEST(PoolRecipe, EmptyBatchLaunchesNothing) {

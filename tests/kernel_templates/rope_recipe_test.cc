@@ -39,7 +39,9 @@ class Walk {
     tokens_per_block_ = ConstantOf(spec, "int kThreads") / group_;
     pairs_ = halves_ || vector_ == 1 ? vector_ : vector_ / 2;
     packets_ = 2 * pairs_ / vector_;
-    EXPECT_GE(static_cast<int64_t>(launch.grid[0]) * tokens_per_block_, p_.tokens);
+    const int64_t places = int64_t{launch.grid[0]} * tokens_per_block_;
+    EXPECT_GE(places, p_.tokens);
+    EXPECT_LT(places - p_.tokens, tokens_per_block_);
     const bool table = ConstantOf(spec, "bool kTable") != 0;
     EXPECT_EQ(launch.dynamic_smem_bytes,
               table ? static_cast<uint32_t>(tokens_per_block_ * (p_.pairs | 1) * 2 * 4) : 0);

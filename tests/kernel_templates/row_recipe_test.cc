@@ -79,7 +79,7 @@ TEST(RowRecipe, EveryLegalConfigHoldsTheWholeRow) {
   const auto recipe = MakeBuiltinRecipe("SoftmaxFwdOp");
   const Variant* variant = recipe->variants()[0];
   int legal = 0;
-  for (int64_t length : {46, 4096, 32768, 102400}) {
+  for (int64_t length : {1, 4, 46, 4096, 32768, 102400}) {
     const CallDesc call = SoftmaxCall(DType::kBFloat16, {40, length}, 1);
     const TuningSpace space = variant->Space(call, H200());
     for (int64_t i = 0; i < space.size(); ++i) {

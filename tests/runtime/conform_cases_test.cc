@@ -202,6 +202,8 @@ TEST(CompareTest, JudgesValues) {
   EXPECT_FALSE(judge(DType::kFloat16, kInf, 100, false));
   EXPECT_TRUE(judge(DType::kFloat16, kInf, 65500, false));  // a rounding away from the largest
   EXPECT_FALSE(judge(DType::kFloat16, -kInf, 65500, false));
+  EXPECT_TRUE(judge(DType::kFloat16, 65504, 65530, false));  // rounds to infinity
+  EXPECT_FALSE(judge(DType::kFloat16, 60000, 65530, false));
   EXPECT_FALSE(judge(DType::kFloat16, 1, kInf, false));
   EXPECT_TRUE(judge(DType::kInt32, 7, 7, false));
   EXPECT_FALSE(judge(DType::kInt32, 8, 7, false));
