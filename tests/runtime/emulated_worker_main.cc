@@ -4,6 +4,7 @@
 // what their kind says.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <utility>
@@ -63,10 +64,11 @@ class EmulatedGpu {
     const bool wrong = threads == 64 && vector == 4;
     for (int64_t i = 0; i < p.count; ++i) {
       static_cast<float*>(p.output)[i] =
-          static_cast<const float*>(p.x)[i] * p.factor + (wrong && i == 7 ? 1 : 0);
+          static_cast<const float*>(p.x)[i] * p.factor + (wrong && i == 7 ? 1.0f : 0.0f);
     }
     if (wrong) return 2000;
-    return 3000 + 100 * static_cast<uint64_t>(1024 / threads + 16 / vector);
+    return 3000 +
+           100 * static_cast<uint64_t>(1024 / std::max(threads, 1) + 16 / std::max(vector, 1));
   }
 
   std::vector<KernelInterval> intervals_;

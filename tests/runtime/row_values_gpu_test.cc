@@ -11,7 +11,6 @@
 namespace tilewright {
 namespace {
 
-using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsNan;
@@ -86,7 +85,7 @@ TEST_F(RowValuesGpuTest, SumsAreInFloat) {
   EXPECT_THAT(Run("MeanFwdOp", {large}, Poisoned(kHalf, {})), ElementsAre(0));
   EXPECT_THAT(Run("L1NormFwdOp", {large}, Poisoned(kHalf, {})), ElementsAre(INFINITY));
   for (const Dims& shape : {Dims{1, 512}, Dims{512, 1}, Dims{512, 16}}) {
-    const int64_t axis = shape[0] == 1 ? 1 : 0;
+    const int axis = shape[0] == 1 ? 1 : 0;
     const auto count = static_cast<size_t>(shape[0] * shape[1]);
     const Tensor ones = Put(0, kBrain, shape, std::vector<double>(count, 1.0));
     const Tensor output = Poisoned(kBrain, {shape[1 - axis]});
@@ -97,10 +96,11 @@ TEST_F(RowValuesGpuTest, SumsAreInFloat) {
 // Guards: groups of 3 channels do not read or write those beside them.
 TEST_F(RowValuesGpuTest, GroupsOfThreeChannelsAreNormal) {
   constexpr int64_t kGroups = 16;
-  constexpr int64_t kEach = 3 * 32 * 32;
+  constexpr int64_t kEach = int64_t{3} * 32 * 32;
   std::vector<double> values;
   for (int64_t i = 0; i < kGroups * kEach; ++i) {
-    values.push_back(static_cast<double>(i * 37 % 101) + 50.0 * static_cast<double>(i / kEach));
+    const int64_t group = i / kEach;
+    values.push_back(static_cast<double>(i * 37 % 101) + 50.0 * static_cast<double>(group));
   }
   const Dims shape = {1, 48, 32, 32};
   const Tensor x = Put(0, kFloat, shape, values);
@@ -126,7 +126,8 @@ TEST_F(RowValuesGpuTest, MisalignedRowsAreRead) {
   constexpr int64_t kLength = 46;
   std::vector<double> values(kRows * kLength + 1);
   for (size_t i = 1; i < values.size(); ++i) {
-    values[i] = static_cast<double>((i - 1) / kLength + ((i - 1) % kLength == 45 ? 2 : 0));
+    const size_t row = (i - 1) / kLength;
+    values[i] = static_cast<double>(row + ((i - 1) % kLength == 45 ? 2 : 0));
   }
   Tensor x = Put(0, kBrain, {kRows * kLength + 1}, values);
   x.data = static_cast<std::byte*>(x.data) + DTypeSize(kBrain);
