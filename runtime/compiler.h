@@ -43,6 +43,7 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
   // Internal with the full log and the source (its path too, where it is kept) on a compile error;
+  // ResourceExhausted where the compiler ran out of memory, so that another attempt may do;
   // FailedPrecondition, naming every place searched, where there is no compiler.
   virtual absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) = 0;
   // "nvrtc 13.0.88"; FailedPrecondition where there is none.

@@ -160,8 +160,6 @@ absl::StatusOr<std::shared_ptr<const Plan>> Dispatcher::Resolve(const OpEntry& o
       planner_->winners().Forget(problem);
       TW_ASSIGN_OR_RETURN(choices, planner_->Choose(op, call, device.profile, fields, problem));
       tuned = choices.front().quality == Quality::kWinner;
-    } else {
-      options_.log(LogLevel::kWarning, Cat(call.ToString(), ": not tuned: ", status.message()));
     }
   }
   TW_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,

@@ -1,5 +1,6 @@
 #include "runtime/kernel_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "manifest/status.h"
@@ -67,13 +68,29 @@ absl::StatusOr<KernelRow> KernelStore::Find(const KernelKey& key) {
 
 absl::StatusOr<KernelStore::Result> KernelStore::GetOrBuild(const KernelSpec& spec,
                                                             std::string_view op,
-                                                            std::string_view arch) {
+                                                            std::string_view arch,
+                                                            const std::atomic<bool>* cancelled) {
   TW_ASSIGN_OR_RETURN(const KernelKey key, Key(spec, arch));
-  return flights_.Do(key.digest, [&] { return Build(spec, key, op); });
+  return flights_.Do(key.digest, [&] { return Build(spec, key, op, cancelled); });
+}
+
+// Waits in steps, so that it ends soon after `cancelled` is set.
+absl::StatusOr<std::unique_ptr<CompileLock>> KernelStore::TakeTurn(
+    const KernelKey& key, const std::atomic<bool>* cancelled) {
+  if (cancelled == nullptr) return cache_->LockCompile(key.digest, options_.lock_timeout);
+  constexpr std::chrono::milliseconds kStep(100);
+  const auto deadline = std::chrono::steady_clock::now() + options_.lock_timeout;
+  for (;;) {
+    auto lock = cache_->LockCompile(key.digest, std::min(kStep, options_.lock_timeout));
+    if (!absl::IsDeadlineExceeded(lock.status())) return lock;
+    if (*cancelled) return absl::CancelledError("cancelled while another process compiled it");
+    if (std::chrono::steady_clock::now() >= deadline) return lock;
+  }
 }
 
 absl::StatusOr<KernelStore::Result> KernelStore::Build(const KernelSpec& spec, const KernelKey& key,
-                                                       std::string_view op) {
+                                                       std::string_view op,
+                                                       const std::atomic<bool>* cancelled) {
   absl::StatusOr<KernelRow> found = Find(key);
   if (found.ok()) return Result{*std::move(found), false};
   if (found.status().code() != absl::StatusCode::kNotFound) return found.status();
@@ -87,8 +104,8 @@ absl::StatusOr<KernelStore::Result> KernelStore::Build(const KernelSpec& spec, c
     std::lock_guard<std::mutex> lock(mutex_);
     if (auto it = broken_.find(key.digest); it != broken_.end()) return it->second;
   }
-  absl::StatusOr<std::unique_ptr<CompileLock>> lock =
-      cache_->LockCompile(key.digest, options_.lock_timeout);
+  absl::StatusOr<std::unique_ptr<CompileLock>> lock = TakeTurn(key, cancelled);
+  if (absl::IsCancelled(lock.status())) return lock.status();
   // Null: the kernel appeared while we waited. An error: compile without the lock.
   if (lock.ok()) {
     found = Find(key);

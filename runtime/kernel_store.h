@@ -52,9 +52,11 @@ class KernelStore {
     bool compiled = false;
   };
   // Errors: FailedPrecondition in strict mode or without a compiler; Internal with the log where
-  // the template does not compile.
+  // the template does not compile; ResourceExhausted where the compiler lacked memory; Cancelled
+  // where `cancelled` was set while another process compiled it.
   absl::StatusOr<Result> GetOrBuild(const KernelSpec& spec, std::string_view op,
-                                    std::string_view arch);
+                                    std::string_view arch,
+                                    const std::atomic<bool>* cancelled = nullptr);
   // The cached row, compiling nothing; NotFound.
   absl::StatusOr<KernelRow> Find(const KernelKey& key);
   // Compiles anew and replaces the cached row: for a cubin that the driver refused.
@@ -65,7 +67,10 @@ class KernelStore {
   int64_t compiles() const { return compiles_.load(std::memory_order_relaxed); }
 
  private:
-  absl::StatusOr<Result> Build(const KernelSpec& spec, const KernelKey& key, std::string_view op);
+  absl::StatusOr<Result> Build(const KernelSpec& spec, const KernelKey& key, std::string_view op,
+                               const std::atomic<bool>* cancelled);
+  absl::StatusOr<std::unique_ptr<CompileLock>> TakeTurn(const KernelKey& key,
+                                                        const std::atomic<bool>* cancelled);
   absl::StatusOr<Result> CompileAndKeep(const KernelSpec& spec, const KernelKey& key,
                                         std::string_view op);
 

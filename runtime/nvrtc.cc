@@ -149,6 +149,17 @@ std::string BuildOf(std::string_view cubin) {
   return std::string(cubin.substr(begin, end - begin));
 }
 
+// True where a compile failed for want of memory or of files, which says nothing of its source.
+bool IsOfTheMachine(int result, std::string_view log) {
+  constexpr int kOutOfMemory = 1;
+  constexpr int kProgramCreationFailure = 2;
+  constexpr int kBuiltinOperationFailure = 7;
+  return result == kOutOfMemory || result == kProgramCreationFailure ||
+         result == kBuiltinOperationFailure ||
+         log.find("catastrophic error: out of memory") != std::string_view::npos ||
+         log.find("Memory allocation failure") != std::string_view::npos;
+}
+
 class Nvrtc final : public Compiler {
  public:
   Nvrtc(std::string explicit_path, std::vector<std::string> search_dirs, std::string source_dir)
@@ -297,6 +308,10 @@ class Nvrtc final : public Compiler {
       kernel.log.resize(kernel.log.find_last_not_of(std::string_view("\0\n", 2)) + 1);
     }
     if (result == 0) return absl::OkStatus();
+    if (IsOfTheMachine(result, kernel.log)) {
+      return ResourceExhausted("compiling ", request.name_expression, ": ",
+                               entries_.nvrtcGetErrorString(result), "\n", kernel.log);
+    }
     return Internal("compiling ", request.name_expression, " for ", request.arch, ": ",
                     entries_.nvrtcGetErrorString(result), "\n", kernel.log,
                     ShownSource(request.source, source_dir_));
@@ -340,7 +355,8 @@ class Nvrtc final : public Compiler {
 
   absl::Status Check(std::string_view entry_point, int result) {
     if (result == 0) return absl::OkStatus();
-    return Internal(entry_point, ": ", entries_.nvrtcGetErrorString(result));
+    const std::string text = Cat(entry_point, ": ", entries_.nvrtcGetErrorString(result));
+    return IsOfTheMachine(result, "") ? ResourceExhausted(text) : Internal(text);
   }
 
   const std::string explicit_path_;

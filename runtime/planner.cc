@@ -118,8 +118,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> Planner::Assemble(
     if (plan.ok()) return plan;
     if (first_error.ok()) first_error = plan.status();
     // Only a kernel that cannot be had is a reason to try the next choice.
-    const bool kernel_lacking = plan.status().code() == absl::StatusCode::kFailedPrecondition ||
-                                plan.status().code() == absl::StatusCode::kInternal;
+    const bool kernel_lacking = absl::IsFailedPrecondition(plan.status()) ||
+                                absl::IsInternal(plan.status()) ||
+                                absl::IsResourceExhausted(plan.status());
     if (!kernel_lacking || DriverErrorCode(plan.status()) != 0) break;
   }
   return first_error;

@@ -1,5 +1,8 @@
 #include "runtime/tune_service.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <utility>
 
 #include "manifest/status.h"
@@ -12,52 +15,73 @@ namespace {
 // A call waits for its tuning, or competes with it for the GPU: less thorough than `tilewright
 // tune`, which leaves out nothing.
 constexpr int kMaxCandidates = 24;
+// For another process that tunes the problem, and which may have stopped.
+constexpr std::chrono::seconds kTurn(60);
 
 }  // namespace
 
 TuneService::TuneService(TuneServiceOptions options, KernelStore* kernels, Cache* cache)
-    : options_(std::move(options)), kernels_(kernels), cache_(cache) {}
+    : options_(std::move(options)),
+      kernels_(kernels),
+      cache_(cache),
+      owner_(getpid()),
+      shared_(std::make_unique<Shared>()) {}
 
 TuneService::~TuneService() {
+  if (WasForked()) {
+    (void)shared_.release();
+    return;
+  }
   stopping_ = true;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    queue_.clear();
-    wake_.notify_all();
+    const std::lock_guard<std::mutex> lock(shared_->mutex);
+    shared_->queue.clear();
+    shared_->wake.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  if (shared_->thread.joinable()) shared_->thread.join();
 }
 
+bool TuneService::WasForked() const { return getpid() != owner_; }
+
 absl::Status TuneService::Unusable() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return unusable_;
+  const std::lock_guard<std::mutex> lock(shared_->mutex);
+  return shared_->unusable;
 }
 
 absl::Status TuneService::TuneNow(const OpEntry& op, const CallDesc& call,
                                   const VisibleDevice& device) {
-  return TuneOne(op, call, device);
+  if (WasForked()) return DeviceTable::ForkedError();
+  TW_RETURN_IF_ERROR(Unusable());
+  const absl::Status status = TuneOne(op, call, device);
+  if (!status.ok()) {
+    options_.log(LogLevel::kWarning, Cat(call.ToString(), ": not tuned: ", status.message()));
+  }
+  return status;
 }
 
 void TuneService::TuneLater(const OpEntry& op, const CallDesc& call, const VisibleDevice& device) {
+  if (WasForked()) return;
   const ProblemKey problem = MakeProblemKey(call, *op.recipe, device.profile);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (stopping_ || !unusable_.ok() || !seen_.insert(problem.digest).second) return;
-  queue_.push_back({&op, call, &device});
-  if (!thread_.joinable() && !StartThread(thread_, [this] { Run(); })) {
-    queue_.clear();
-    seen_.erase(problem.digest);  // the next call asks again
+  Shared& shared = *shared_;
+  const std::lock_guard<std::mutex> lock(shared.mutex);
+  if (stopping_ || !shared.unusable.ok() || !shared.seen.insert(problem.digest).second) return;
+  shared.queue.push_back({&op, call, &device});
+  if (!shared.thread.joinable() && !StartThread(shared.thread, [this] { Run(); })) {
+    shared.queue.clear();
+    shared.seen.erase(problem.digest);  // the next call asks again
     return;
   }
-  wake_.notify_all();
+  shared.wake.notify_all();
 }
 
 void TuneService::Run() {
+  Shared& shared = *shared_;
   for (;;) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    std::unique_lock<std::mutex> lock(shared.mutex);
+    shared.wake.wait(lock, [&] { return stopping_ || !shared.queue.empty(); });
     if (stopping_) return;
-    const Job job = std::move(queue_.front());
-    queue_.pop_front();
+    const Job job = std::move(shared.queue.front());
+    shared.queue.pop_front();
     lock.unlock();
     absl::Status status = TuneOne(*job.op, job.call, *job.device);
     if (stopping_) return;
@@ -72,14 +96,18 @@ void TuneService::Run() {
 
 absl::Status TuneService::TuneOne(const OpEntry& op, const CallDesc& call,
                                   const VisibleDevice& device) {
-  const std::lock_guard<std::mutex> tuning(tuning_);
-  TW_RETURN_IF_ERROR(Unusable());
   TuningOptions options;
   options.search.max_candidates = kMaxCandidates;
   options.search.cancelled = &stopping_;
   options.evaluator.worker.program = options_.worker_path;
   options.evaluator.device = device.ordinal;
   options.evaluator.cupti_dirs = options_.cupti_dirs;
+  options.turn_timeout = kTurn;
+  options.must_have_turn = true;
+  options.measuring = &shared_->tuning;
+  options.notice = [&](std::string_view text) {
+    options_.log(LogLevel::kWarning, Cat(call.ToString(), ": ", text));
+  };
   absl::StatusOr<TuningReport> report =
       options_.tune_problem
           ? options_.tune_problem(op, call, device, std::move(options))
@@ -94,14 +122,24 @@ absl::Status TuneService::TuneOne(const OpEntry& op, const CallDesc& call,
                                       " of ", report->trials.size(), " candidates"));
     return absl::OkStatus();
   }
-  // The machine cannot tune: no use in trying with every problem.
-  if (report.status().code() == absl::StatusCode::kFailedPrecondition ||
-      !FindWorker(options_.worker_path).ok()) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    unusable_ = report.status();
-    queue_.clear();
-  }
+  NoteFailure(report.status());
   return report.status();
+}
+
+// Without a worker or a compiler no problem can be tuned, so that no other is tried. What the
+// worker says of a problem is that problem's, until it says the same of the next one.
+void TuneService::NoteFailure(const absl::Status& status) {
+  const bool is_precondition = absl::IsFailedPrecondition(status);
+  const bool is_lacking =
+      !FindWorker(options_.worker_path).ok() ||
+      (is_precondition && absl::IsFailedPrecondition(kernels_->compiler().Version().status()));
+  const std::lock_guard<std::mutex> lock(shared_->mutex);
+  const std::string failure = is_precondition ? std::string(status.message()) : "";
+  if (is_lacking || (!failure.empty() && failure == shared_->last_failure)) {
+    shared_->unusable = status;
+    shared_->queue.clear();
+  }
+  shared_->last_failure = failure;
 }
 
 }  // namespace tilewright

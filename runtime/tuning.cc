@@ -86,6 +86,13 @@ class Tuning {
     if (!options_.afresh && before.has_value() && IsCurrent(*before)) return AlreadyTuned(*before);
     // Processes that share the cache run one winner: that of the first to search.
     const std::unique_ptr<CompileLock> turn = TakeTurn();
+    if (turn == nullptr && options_.must_have_turn && !Cancelled() && waited_in_vain_) {
+      return absl::DeadlineExceededError("another process tunes it");
+    }
+    std::unique_lock<std::mutex> measuring;
+    if (options_.measuring != nullptr) {
+      measuring = std::unique_lock<std::mutex>(*options_.measuring);
+    }
     before = cache_.FindWinner(problem_.digest);
     if (!options_.afresh && before.has_value() && IsCurrent(*before)) return AlreadyTuned(*before);
     if (before.has_value()) AddHint(*before);
@@ -119,12 +126,20 @@ class Tuning {
   // search goes on without the lock.
   std::unique_ptr<CompileLock> TakeTurn() {
     constexpr std::chrono::milliseconds kStep(100);
-    const auto deadline = std::chrono::steady_clock::now() + options_.turn_timeout;
-    while (!Cancelled()) {
+    constexpr std::chrono::seconds kSilence(2);
+    const auto start = std::chrono::steady_clock::now();
+    const auto deadline = start + options_.turn_timeout;
+    for (bool is_told = false; !Cancelled();) {
       auto lock = cache_.LockCompile(Cat("tune ", problem_.digest), kStep);
       if (lock.ok()) return *std::move(lock);
       if (!absl::IsDeadlineExceeded(lock.status())) break;
-      if (std::chrono::steady_clock::now() >= deadline) break;
+      const auto now = std::chrono::steady_clock::now();
+      waited_in_vain_ = now >= deadline;
+      if (waited_in_vain_) break;
+      if (!is_told && now - start >= kSilence && options_.notice) {
+        options_.notice("waits for another process that tunes it into the same cache");
+        is_told = true;
+      }
     }
     return nullptr;
   }
@@ -291,6 +306,7 @@ class Tuning {
   std::map<std::string, std::string> closures_;  // template files -> digest of their closures
   SpaceIdentity identity_;
   double sol_us_ = 0;
+  bool waited_in_vain_ = false;
   std::set<std::string> new_;  // configs of the trials made here
 };
 

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,6 +36,12 @@ struct TuningOptions {
   bool afresh = false;
   // How long to wait for another process that tunes this problem into the same cache.
   std::chrono::milliseconds turn_timeout{std::chrono::minutes(10)};
+  // After that: true to leave the problem to the other one, false to search all the same.
+  bool must_have_turn = false;
+  // Held from then on, so that threads of one process do not measure at once. May be null.
+  std::mutex* measuring = nullptr;
+  // Told once, where the other process is waited for.
+  std::function<void(std::string_view)> notice;
   // For tests: replaces the worker.
   std::function<std::unique_ptr<Evaluator>()> make_evaluator;
 };
@@ -60,6 +68,7 @@ struct TuningReport {
 //   ResourceExhausted   nothing was measured for want of memory, file handles or scratch space
 //   NotFound            no worker executable; or no candidate is usable, with the reasons
 //   Cancelled           cancelled before anything was measured
+//   DeadlineExceeded    another process tunes the problem, and `must_have_turn`
 absl::StatusOr<TuningReport> TuneProblem(const CallDesc& call, const Recipe& recipe,
                                          const DeviceProfile& device, KernelStore& kernels,
                                          Cache& cache, TuningOptions options);

@@ -1,13 +1,11 @@
 #include "runtime/worker_evaluator.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <utility>
@@ -21,8 +19,6 @@
 
 namespace tilewright {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A candidate and its judge may each be this far from the truth.
 constexpr double kToleranceFactor = 2;
@@ -57,17 +53,6 @@ WireOperand Describe(const CallDesc& call, size_t index) {
   return wire;
 }
 
-absl::StatusOr<std::string> MakeScratch() {
-  std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string path = (error ? fs::path("/tmp") : base) / "tilewright-tune-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) {
-    return ResourceExhausted("cannot make a folder for tuning like ", path, ": ",
-                             std::strerror(errno));
-  }
-  return path;
-}
-
 }  // namespace
 
 WorkerEvaluator::WorkerEvaluator(const CallDesc& call, const Recipe& recipe, DeviceProfile device,
@@ -78,14 +63,9 @@ WorkerEvaluator::WorkerEvaluator(const CallDesc& call, const Recipe& recipe, Dev
       kernels_(kernels),
       options_(std::move(options)),
       client_(options_.worker) {
-  auto scratch = MakeScratch();
+  absl::StatusOr<ScratchFolder> scratch = ScratchFolder::Make();
   status_ = scratch.status();
   if (scratch.ok()) scratch_ = *std::move(scratch);
-}
-
-WorkerEvaluator::~WorkerEvaluator() {
-  std::error_code ignored;
-  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
 }
 
 bool WorkerEvaluator::Cancelled() const {
@@ -222,11 +202,13 @@ absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measur
 absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
                                                         Measurement& facts) {
   const absl::StatusOr<KernelStore::Result> result =
-      kernels_.GetOrBuild(spec, call_.op->name, device_.arch);
+      kernels_.GetOrBuild(spec, call_.op->name, device_.arch, options_.worker.cancelled);
   if (absl::IsFailedPrecondition(result.status())) {
     facts.status = CandidateStatus::kPruned;
     const std::lock_guard<std::mutex> lock(mutex_);
     no_compiler_ = result.status();
+  } else if (absl::IsCancelled(result.status())) {
+    facts.status = CandidateStatus::kPruned;
   } else if (absl::IsResourceExhausted(result.status())) {
     facts.status = CandidateStatus::kPruned;
     Lack(result.status());
@@ -236,7 +218,7 @@ absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
   facts.registers = std::max(facts.registers, row.registers);
   facts.spill_bytes += row.spill_bytes;
   if (const std::string reason = UnfitReason(row); !reason.empty()) return Internal(reason);
-  const std::string path = scratch_ + "/" + row.key + ".cubin";
+  const std::string path = scratch_.path() + "/" + row.key + ".cubin";
   if (const absl::Status written = WriteOnce(path, row.cubin); !written.ok()) {
     facts.status = CandidateStatus::kPruned;
     Lack(written);
@@ -305,7 +287,7 @@ absl::Status WorkerEvaluator::WriteInputs(OpenRequest& request) {
                       options_.inputs ? options_.inputs(call_) : MakeChosenInputs(call_, use));
   for (size_t i = 0; i < buffers.size() && i < request.operands.size(); ++i) {
     if (buffers[i].bytes.empty() || request.operands[i].output) continue;
-    request.operands[i].data_file = Cat(scratch_, "/input", i);
+    request.operands[i].data_file = Cat(scratch_.path(), "/input", i);
     TW_RETURN_IF_ERROR(WriteOnce(
         request.operands[i].data_file,
         {reinterpret_cast<const char*>(buffers[i].bytes.data()), buffers[i].bytes.size()}));

@@ -21,6 +21,7 @@
 #include "manifest/device_profile.h"
 #include "runtime/inputs.h"
 #include "runtime/kernel_store.h"
+#include "runtime/scratch_folder.h"
 #include "runtime/worker/worker_client.h"
 
 namespace tilewright {
@@ -43,7 +44,6 @@ class WorkerEvaluator : public Evaluator {
  public:
   WorkerEvaluator(const CallDesc& call, const Recipe& recipe, DeviceProfile device,
                   KernelStore& kernels, WorkerEvaluatorOptions options);
-  ~WorkerEvaluator() override;
 
   std::vector<Measurement> Admit(std::span<const Config> configs) override;
   std::vector<Measurement> Measure(std::span<const Config> configs, int repeats) override;
@@ -85,7 +85,7 @@ class WorkerEvaluator : public Evaluator {
   // Candidates that spill are unfit, but where what is served untuned spills, too. Unknown where
   // that could not be built.
   std::optional<bool> spills_allowed_;
-  std::string scratch_;  // folder for the worker's files
+  ScratchFolder scratch_;  // the worker's files
   std::mutex mutex_;
   absl::Status no_compiler_;        // why kernels cannot be compiled; guarded by mutex_
   absl::Status lack_;               // guarded by mutex_

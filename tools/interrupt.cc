@@ -35,6 +35,8 @@ void OnInterrupt(int signal) {
 const std::atomic<bool>& NoticeInterrupts() {
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGTERM, OnInterrupt);
+  // A terminal that is closed, where that is not to be survived as under nohup(1).
+  if (std::signal(SIGHUP, OnInterrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   return interrupted;
 }
 

@@ -6,9 +6,9 @@
 
 namespace tilewright {
 
-// From now on the first SIGINT or SIGTERM sets the flag that is returned, and one that comes a
-// second or more later ends the process. What follows at once is the same interrupt: timeout(1) and
-// shells signal both the process and its group.
+// From now on the first SIGINT, SIGTERM or SIGHUP sets the flag that is returned, and one that
+// comes a second or more later ends the process. What follows at once is the same interrupt:
+// timeout(1) and shells signal both the process and its group.
 const std::atomic<bool>& NoticeInterrupts();
 
 }  // namespace tilewright

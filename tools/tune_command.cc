@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "manifest/status.h"
@@ -27,7 +28,7 @@ using Json = nlohmann::ordered_json;
 struct TuneArgs {
   CallSelection calls;
   int device = 0;
-  std::string shard;
+  std::optional<std::string> shard;
   int jobs = 0;
   bool afresh = false;
   bool json = false;
@@ -39,9 +40,10 @@ struct Shard {
 };
 
 // "2/8": shard 2 of 8, counted from 0 as array jobs are.
-absl::StatusOr<Shard> ParseShard(const std::string& text) {
+absl::StatusOr<Shard> ParseShard(const std::optional<std::string>& given) {
   Shard shard;
-  if (text.empty()) return shard;
+  if (!given.has_value()) return shard;
+  const std::string& text = *given;
   const size_t slash = text.find('/');
   const char* end = text.data() + text.size();
   bool good = slash != std::string::npos;
@@ -106,6 +108,7 @@ class TuneRun {
     options.evaluator.device = args_.device;
     options.evaluator.jobs = args_.jobs;
     options.search.cancelled = &interrupted_;
+    options.notice = [&](std::string_view text) { std::cerr << label << ": " << text << "\n"; };
     options.search.progress = [&](std::string_view step) { Progress(Cat(label, ": ", step)); };
     return TuneProblem(named.call, *runtime_.FindRecipe(named.call.op->name), device_,
                        runtime_.kernels(), runtime_.cache(), std::move(options));

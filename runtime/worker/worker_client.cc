@@ -1,7 +1,6 @@
 #include "runtime/worker/worker_client.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -15,6 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kJudgeId = -2;
 constexpr int kMostTimeouts = 64;      // that one request may take, whatever its signs
+constexpr double kMostUs = 1e10;       // nothing that is timed takes hours
 constexpr int kLossesForAVerdict = 2;  // in a row, over one candidate
 
 // From a process that may not be ours: as it can be shown and kept.
@@ -55,7 +55,7 @@ std::string FlawOfSamples(const MeasureRequest& request,
       return Cat(samples.size(), " times, asked for ", request.repeats);
     }
     for (const double us : samples) {
-      if (!(us > 0) || !std::isfinite(us)) return Cat("a time of ", us, " us");
+      if (!(us > 0 && us < kMostUs)) return Cat("a time of ", us, " us");
     }
   }
   return "";
@@ -154,6 +154,9 @@ Reply WorkerClient::Ask(const Request& request, std::chrono::milliseconds timeou
   Patience patience{Clock::now() + timeout, options_.cancelled};
   const auto lost_by = [&](const absl::Status& why) {
     if (absl::IsCancelled(why)) return Lost(CandidateStatus::kPruned, running, "");
+    if (absl::IsResourceExhausted(why)) {
+      return Lost(CandidateStatus::kPruned, running, Cat("the tuning worker gave ", why.message()));
+    }
     if (!absl::IsDeadlineExceeded(why)) {
       return Lost(CandidateStatus::kFailed, running, Cat("worker: ", why.message()));
     }
@@ -167,7 +170,7 @@ Reply WorkerClient::Ask(const Request& request, std::chrono::milliseconds timeou
     if (!line.ok()) return lost_by(line.status());
     absl::StatusOr<Reply> reply = ParseReply(*line);
     if (!reply.ok()) {
-      return Lost(CandidateStatus::kFailed, running, Shown(std::string(reply.status().message())));
+      return Lost(CandidateStatus::kPruned, running, Shown(std::string(reply.status().message())));
     }
     if (!reply->started) {
       if (const std::string flaw = FlawOf(request, *reply); !flaw.empty()) {
@@ -189,7 +192,8 @@ Reply WorkerClient::Ask(const Request& request, std::chrono::milliseconds timeou
 }
 
 std::optional<Measurement> WorkerClient::VerdictOn(int id, const Reply& reply) {
-  const bool is_lost = child_ == nullptr && reply.status != CandidateStatus::kPruned;
+  const bool is_cancelled = reply.status == CandidateStatus::kPruned && reply.error.empty();
+  const bool is_lost = child_ == nullptr && !is_cancelled;
   if (is_lost && ++losses_[id] < kLossesForAVerdict) return std::nullopt;
   if (is_lost) losses_.erase(id);
   return FromReply(reply);

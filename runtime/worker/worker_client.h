@@ -38,9 +38,9 @@ class WorkerClient {
   absl::Status Open(OpenRequest problem, WirePlan judge);
 
   // Each plan's status. Those not looked at are kPruned: cancelled, or the worker cannot be started
-  // any more; with an error where the machine, or the worker itself, is at fault. A crash, a hang
-  // or garbage may have come from outside, so it is a candidate's verdict only where the next
-  // worker is lost over the same candidate.
+  // any more; with an error where the machine is at fault, or the worker itself, as when it answers
+  // what was not asked. A crash or a hang may have come from outside, so it is a candidate's
+  // verdict only where the next worker is lost over the same candidate.
   std::vector<Measurement> Admit(std::span<const std::pair<int, WirePlan>> plans);
   // Of admitted ids; kPruned as above.
   std::vector<Measurement> Measure(std::span<const int> ids, int repeats);

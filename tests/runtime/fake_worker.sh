@@ -1,12 +1,12 @@
 #!/bin/sh
 # A tuning worker without a GPU, for tests of the tuner's side. What a candidate does is its id:
-#   2 hangs, 3 dies, 4 answers garbage, 5 is wrong, 6 dies while it is measured, 7 hangs then;
-#   31 is killed and 32 stopped the first time, 33 is killed the first time that it is measured;
+#   2 hangs, 3 dies, 5 is wrong, 6 dies while it is measured, 7 hangs then;
+#   30 answers garbage, 31 is killed and 32 stopped the first time, 33 is killed the first time that it is measured;
 #   34 says without end that it starts, 35 writes a line without end, 36 slowly;
 #   37 is another's answer, 38 no verdict for want of memory, 39 a text that may not be shown;
 #   40 takes less than no time, 41 has too few times, 42 takes times without number.
-# The first argument chooses how the worker itself behaves, none: every candidate is good. The second
-# is a file that it logs to.
+# The first argument chooses how the worker itself behaves, none: every candidate is good; ends: it
+# ends when it is to measure for the second time. The second is a file that it logs to.
 mode=$1
 log=$2
 [ -n "$2" ] && echo "start" >> "$2"
@@ -26,10 +26,10 @@ while read -r line; do
       [ -n "$2" ] && echo "admit $id $(printf '%s\n' "$line" | grep -c '"check":true')" >> "$2"
       echo "{\"event\":\"start\",\"id\":$id}"
       case "$id:$mode" in
-        *:) echo "{\"reply\":\"ok\",\"id\":$id}" ;;
+        *:|*:ends) echo "{\"reply\":\"ok\",\"id\":$id}" ;;
         2:*) sleep 100 ;;
         3:*) kill -9 $$ ;;
-        4:*) echo 'Segmentation fault, but politely' ;;
+        30:*) echo 'Segmentation fault, but politely' ;;
         5:*) echo '{"reply":"wrong","id":5,"error":"7 of 8 elements differ"}' ;;
         31:*) first 'admit 31' && kill -9 $$; echo '{"reply":"ok","id":31}' ;;
         32:*) first 'admit 32' && kill -STOP $$; echo '{"reply":"ok","id":32}' ;;
@@ -48,6 +48,7 @@ while read -r line; do
       repeats=$(printf '%s\n' "$line" | sed 's/.*"repeats":\([0-9]*\).*/\1/')
       [ -n "$2" ] && echo "measure $ids" >> "$2"
       case "$mode,$ids," in
+        ends,*) [ "$(grep -c ^measure "$log")" -ge 2 ] && exit 9 ;;
         [a-z]*,6,*) echo '{"event":"start","id":6}'; exit 1 ;;
         [a-z]*,7,*) echo '{"event":"start","id":7}'; sleep 100 ;;
         [a-z]*,33,*) echo '{"event":"start","id":33}'; first "measure $ids" && kill -9 $$ ;;

@@ -2,9 +2,14 @@
 // runs them on the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <map>
+#include <string>
 
 #include "runtime/tuning.h"
 #include "tests/runtime/hostile_op.h"
@@ -34,7 +39,8 @@ class HostileCompiler : public FakeCompiler {
 
 class HostileTest : public RuntimeFixture {
  protected:
-  void SetUp() override {
+  void SetUp() override { OpenHostile(); }
+  void OpenHostile() {
     RuntimeOptions options = Options();
     options.compiler = std::make_shared<HostileCompiler>();
     Open(options);
@@ -44,10 +50,11 @@ class HostileTest : public RuntimeFixture {
     x.desc = TensorDesc::Contiguous(DType::kFloat32, {8, 64});
     call_ = InferCall(*runtime_->Spec("HostileTestOp"), {&x, 1}, {}).value();
   }
-  absl::StatusOr<TuningReport> Tune() {
+  absl::StatusOr<TuningReport> Tune(
+      std::chrono::milliseconds run_timeout = std::chrono::milliseconds(2000)) {
     TuningOptions options;
     options.evaluator.worker.program = TILEWRIGHT_EMULATED_WORKER;
-    options.evaluator.worker.run_timeout = std::chrono::milliseconds(2000);
+    options.evaluator.worker.run_timeout = run_timeout;
     return TuneProblem(call_, *runtime_->FindRecipe("HostileTestOp"), runtime_->Device(0).value(),
                        runtime_->kernels(), runtime_->cache(), std::move(options));
   }
@@ -113,6 +120,48 @@ TEST_F(HostileTest, VerdictsAreRemembered) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->measured, 0);  // nor admitted: no trial is new
   EXPECT_EQ(report->winner.config_json, R"({"variant":"hostile","kind":9})");
+}
+
+// The first child of `parent`; 0 for none.
+pid_t ChildOf(pid_t parent) {
+  const std::string task = std::to_string(parent);
+  pid_t child = 0;
+  std::ifstream("/proc/" + task + "/task/" + task + "/children") >> child;
+  return child;
+}
+
+// Guards the GPU against a candidate without end whose tuner is killed: the worker goes with it.
+TEST_F(HostileTest, WorkerEndsWithItsTuner) {
+  if (!std::ifstream("/proc/self/task/" + std::to_string(getpid()) + "/children")) {
+    GTEST_SKIP() << "this kernel lists no children";
+  }
+  const pid_t tuner = fork();
+  if (tuner == 0) {
+    OpenHostile();
+    _exit(Tune(std::chrono::minutes(5)).ok() ? 0 : 1);
+  }
+  // Every candidate but the endless one takes less than the wait.
+  pid_t worker = 0;
+  for (int same = 0; same < 40;) {
+    usleep(50000);
+    const pid_t now = ChildOf(tuner);
+    same = now != 0 && now == worker ? same + 1 : 0;
+    worker = now;
+    ASSERT_EQ(waitpid(tuner, nullptr, WNOHANG), 0) << "it ended";
+  }
+  kill(tuner, SIGKILL);
+  ASSERT_EQ(waitpid(tuner, nullptr, 0), tuner);
+  const auto is_running = [worker] {
+    std::ifstream stat("/proc/" + std::to_string(worker) + "/stat");
+    std::string pid;
+    std::string name;
+    std::string state;
+    stat >> pid >> name >> state;
+    return !state.empty() && state != "Z" && state != "X";
+  };
+  for (int i = 0; i < 200 && is_running(); ++i) usleep(50000);
+  EXPECT_FALSE(is_running());
+  kill(worker, SIGKILL);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -195,6 +196,21 @@ TEST(NvrtcTest, MissingLibraryNamesThePath) {
   auto version = compiler->Version();
   ASSERT_EQ(version.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(version.status().message()), HasSubstr("/nonexistent/libnvrtc.so.13"));
+}
+
+// Guards against taking a compiler that ran out of memory for a source that does not compile: such
+// an error is not remembered.
+TEST(NvrtcTest, WantOfMemoryIsNotTheSources) {
+  const std::shared_ptr<Compiler> compiler = NvrtcCompiler(TILEWRIGHT_OTHER_NVRTC);
+  for (const char* code : {"1", "7"}) {  // out of memory; the built-ins cannot be read
+    setenv("TILEWRIGHT_TEST_NVRTC_FAILS", code, 1);
+    EXPECT_EQ(compiler->Compile(ScaleRequest()).status().code(),
+              absl::StatusCode::kResourceExhausted);
+  }
+  setenv("TILEWRIGHT_TEST_NVRTC_FAILS", "6", 1);
+  EXPECT_EQ(compiler->Compile(ScaleRequest()).status().code(), absl::StatusCode::kInternal);
+  unsetenv("TILEWRIGHT_TEST_NVRTC_FAILS");
+  EXPECT_TRUE(compiler->Compile(ScaleRequest()).ok());
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/runtime/runtime_fixture.h"
@@ -110,6 +114,60 @@ TEST_F(TuneServiceTest, BackgroundTunesBehindTheCalls) {
   ASSERT_TRUE(WaitUntilServed());
   EXPECT_EQ(runtime_->cache().AllWinners().size(), 1u);
   ASSERT_TRUE(Scale(8).ok());
+}
+
+// Guards programs that fork after use: the child, in which the thread that tunes is not, drops the
+// runtime and ends.
+TEST_F(TuneServiceTest, ForkedChildDropsTheRuntime) {
+  Open(TuningWith(TuningPolicy::kBackground, FakeWorker()));
+  MakeCurrent();
+  ASSERT_TRUE(Scale(8).ok());
+  ASSERT_TRUE(WaitUntilServed());  // the thread waits for the next problem
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)alarm(20);
+    runtime_.reset();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_TRUE(Scale(8).ok());
+}
+
+// Guards the problems that come after one that could not be opened: they are tuned. A worker that
+// never opens any is given up, which is said once.
+TEST_F(TuneServiceTest, OneProblemsFailureIsItsOwn) {
+  const std::string folder = testing::TempDir() + "/tune_service-" + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  const std::string worker = folder + "/worker";
+  const auto write_worker = [&](const std::string& first) {
+    std::ofstream(worker) << "#!/bin/sh\n" << first << "exec sh " << FakeWorker() << "\n";
+    std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+  };
+  const std::string refuse =
+      "read -r line; echo '{\"reply\":\"failed\",\"id\":-1,"
+      "\"error\":\"too large\"}'; exit 0\n";
+  write_worker("[ -e " + folder + "/seen ] || { touch " + folder + "/seen; " + refuse + " }\n");
+  Open(TuningWith(TuningPolicy::kOnFirstUse, worker));
+  MakeCurrent();
+  ASSERT_TRUE(Scale(8).ok());
+  EXPECT_EQ(runtime_->Counters().tunes, 0);
+  EXPECT_THAT(Log(), Contains(HasSubstr("too large")));
+  ASSERT_TRUE(Scale(1 << 8).ok());
+  EXPECT_EQ(runtime_->Counters().tunes, 1);
+
+  write_worker(refuse);
+  Open(TuningWith(TuningPolicy::kOnFirstUse, worker));
+  const size_t before = Log().size();
+  for (const int64_t rows : {8, 1 << 6, 1 << 8, 1 << 10}) ASSERT_TRUE(Scale(rows).ok());
+  const std::vector<std::string> log = Log();
+  EXPECT_EQ(std::count_if(log.begin() + static_cast<int64_t>(before), log.end(),
+                          [](const std::string& line) {
+                            return line.find(": not tuned: ") != std::string::npos;
+                          }),
+            2);
+  std::filesystem::remove_all(folder);
 }
 
 // Guards shutting down in the middle of a search.

@@ -53,11 +53,11 @@ TEST_F(WorkerClientTest, EveryFailureIsTheCandidatesOwn) {
   WorkerClient client(Options());
   ASSERT_TRUE(client.Open({}, {}).ok()) << client.status();
   EXPECT_EQ(client.method(), "cupti");
-  const auto plans = Plans({0, 2, 1, 3, 8, 4, 9, 5, 10});
+  const auto plans = Plans({0, 2, 1, 3, 8, 30, 9, 5, 10});
   const auto results = client.Admit(plans);
   const std::vector<CandidateStatus> expected = {
       CandidateStatus::kOk,     CandidateStatus::kTimeout, CandidateStatus::kOk,
-      CandidateStatus::kFailed, CandidateStatus::kOk,      CandidateStatus::kFailed,
+      CandidateStatus::kFailed, CandidateStatus::kOk,      CandidateStatus::kPruned,
       CandidateStatus::kOk,     CandidateStatus::kWrong,   CandidateStatus::kOk};
   ASSERT_EQ(results.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -4,11 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "manifest/op_spec.h"
+#include "runtime/scratch_folder.h"
 #include "runtime/tuning.h"
 #include "tests/runtime/fake_compiler.h"
 
@@ -217,6 +223,94 @@ TEST_F(WorkerEvaluatorTest, FullScratchFolderIsNoVerdict) {
   EXPECT_TRUE(report->complete);
   EXPECT_EQ(report->cut_short, "");
   EXPECT_TRUE(cache_->FindWinner(problem).has_value());
+}
+
+// Guards against taking a compiler without memory for a template that does not compile: nothing is
+// kept of the candidates, nor of the kernels, and the next search compiles them.
+TEST_F(WorkerEvaluatorTest, CompilerWithoutMemoryIsNoVerdict) {
+  TuningOptions options;
+  options.evaluator = Options("");
+  options.search.stop_at_sol_fraction = 1e9;
+  compiler_->FailWith(absl::ResourceExhaustedError("NVRTC_ERROR_OUT_OF_MEMORY"));
+  const auto starved = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  EXPECT_EQ(starved.status().code(), absl::StatusCode::kResourceExhausted) << starved.status();
+  EXPECT_THAT(std::string(starved.status().message()), HasSubstr("NVRTC_ERROR_OUT_OF_MEMORY"));
+  EXPECT_TRUE(cache_->Trials(MakeProblemKey(call_, *recipe_, device_).digest).empty());
+  compiler_->FailWith(absl::OkStatus());
+  const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->complete) << report->cut_short;
+}
+
+// Guards the end of a search while another process, which may have stopped, compiles a kernel of
+// it.
+TEST_F(WorkerEvaluatorTest, WaitForAnothersCompileIsCancelled) {
+  const std::string path = testing::TempDir() + "/compile_wait-" + std::to_string(getpid()) + ".db";
+  CacheOptions on_file;
+  on_file.path = path;
+  cache_ = Cache::Open(on_file).value();
+  const auto other = Cache::Open(on_file).value();
+  kernels_ = std::make_unique<KernelStore>(TemplateSet::Builtin(), cache_.get(), compiler_);
+  const Variant* variant = FindVariant(*recipe_, configs_[0].variant);
+  const KernelSpec spec = variant->Kernels(call_, configs_[0])[0];
+  const KernelKey key = kernels_->Key(spec, device_.arch).value();
+  const auto held = other->LockCompile(key.digest, std::chrono::seconds(1));
+  ASSERT_TRUE(held.ok() && *held != nullptr);
+  std::atomic<bool> cancelled = false;
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    cancelled = true;
+  });
+  WorkerEvaluatorOptions options = Options("");
+  options.worker.cancelled = &cancelled;
+  const auto start = std::chrono::steady_clock::now();
+  WorkerEvaluator evaluator = Evaluator(options);
+  const auto results = evaluator.Admit(std::span(configs_).first(1));
+  later.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_EQ(results[0].status, CandidateStatus::kPruned);
+  kernels_.reset();
+  cache_.reset();
+  for (const char* end : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + end);
+}
+
+// Guards the folder of scratch files: those of tuners that were killed go, another's that lives
+// stays, and a place that cannot be told to the worker is named.
+TEST_F(WorkerEvaluatorTest, ScratchFoldersOfTheDeadAreDeleted) {
+  namespace fs = std::filesystem;
+  char base[] = "/tmp/tilewright-scratch-XXXXXX";
+  ASSERT_NE(mkdtemp(base), nullptr);
+  setenv("TMPDIR", base, 1);
+  const auto make_old = [](const fs::path& path) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  auto alive = ScratchFolder::Make();
+  ASSERT_TRUE(alive.ok()) << alive.status();
+  make_old(alive->path());
+  const fs::path dead = fs::path(base) / "tilewright-tune-abcdef";
+  const fs::path fresh = fs::path(base) / "tilewright-tune-ghijkl";
+  for (const fs::path& folder : {dead, fresh}) {
+    fs::create_directory(folder);
+    std::ofstream(folder / "input0") << "data";
+  }
+  make_old(dead);
+  std::string mine;
+  {
+    const auto next = ScratchFolder::Make();
+    ASSERT_TRUE(next.ok()) << next.status();
+    mine = next->path();
+    EXPECT_TRUE(fs::is_directory(mine));
+  }
+  EXPECT_FALSE(fs::exists(mine));
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_TRUE(fs::exists(alive->path()));
+  const std::string odd = std::string(base) + "/\xff";
+  fs::create_directory(odd);
+  setenv("TMPDIR", odd.c_str(), 1);
+  EXPECT_THAT(std::string(ScratchFolder::Make().status().message()), HasSubstr("no plain text"));
+  unsetenv("TMPDIR");
+  fs::remove_all(base);
 }
 
 // Guards the whole of it: a search through a worker that hangs and dies still finds a winner.

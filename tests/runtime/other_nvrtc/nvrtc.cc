@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 namespace {
@@ -46,7 +47,9 @@ int nvrtcDestroyProgram(Program* program) {
 int nvrtcAddNameExpression(Program program, const char* name) {
   return Entry<int(Program, const char*)>("nvrtcAddNameExpression")(program, name);
 }
+// TILEWRIGHT_TEST_NVRTC_FAILS=<code>: fails with that code.
 int nvrtcCompileProgram(Program program, int count, const char* const* options) {
+  if (const char* code = getenv("TILEWRIGHT_TEST_NVRTC_FAILS"); code != nullptr) return atoi(code);
   return Entry<decltype(nvrtcCompileProgram)>("nvrtcCompileProgram")(program, count, options);
 }
 int nvrtcGetProgramLogSize(Program program, size_t* size) {
