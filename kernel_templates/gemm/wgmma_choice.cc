@@ -110,18 +110,39 @@ std::optional<WgmmaConfig> FewRowsOfShortK(const GemmProblem& problem) {
 // Of up to 128 rows: one tile spans the tokens. If these are many, twice the weights beside them
 // are loaded into fewer SMs; where there are waves of tiles, if K is long.
 std::vector<WgmmaConfig> FewRows(const GemmProblem& problem, int64_t m, int64_t sms) {
-  const bool waves = m > 32 && problem.batches == 1 && CeilDiv(problem.n, 64) > 2 * sms;
+  const int64_t tiles = CeilDiv(problem.n, 64);
+  const bool waves = m > 32 && problem.batches == 1 && tiles > 2 * sms;
   if (waves) {
     WgmmaConfig config =
         Swapped(problem, problem.k > 2048 ? 128 : 64, m == 96 ? 96 : DefaultTokens(m));
     if (config.tile_rows == 128 && config.tile_cols > 64) config.stages = 6;
     if (!config.mn_major_cols || config.tile_cols == 128) return {config};
   }
+  // Half of the SMs read about as fast as all, so that summing up parts of K gains nothing, unless
+  // K is long.
+  const bool half = 20 * tiles >= 9 * sms && tiles <= sms;
+  if (half && problem.batches == 1 && m <= 64 && (problem.k <= 8192 || 5 * tiles >= 4 * sms)) {
+    WgmmaConfig config = Swapped(problem, 64, DefaultTokens(m));
+    if (5 * tiles < 4 * sms) config.stages = 12;
+    return {config};
+  }
+  // Where K has three parts, a tile of 96 tokens serves fewer as well as one of 64: one kernel.
+  int64_t tokens = DefaultTokens(m);
+  const bool thirds = 3 * tiles <= sms;
+  if (problem.batches == 1 && problem.k >= 4096 && m <= 96 &&
+      problem.AccessA() == OperandAccess::kKMajor &&
+      (thirds ? m > 32 : half && 2 * tiles <= sms && m > 64)) {
+    tokens = 96;
+  }
   std::vector<WgmmaConfig> candidates;
   for (const int64_t rows : m > 32 ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{64}) {
-    WgmmaConfig config = Swapped(problem, rows, DefaultTokens(m));
+    WgmmaConfig config = Swapped(problem, rows, tokens);
     if (problem.batches > 1 && rows == 128 && config.tile_cols == 128) config.stages = 5;
-    for (config.split = 1; config.split <= kMaxSplit; ++config.split) candidates.push_back(config);
+    if (tokens == 96 && rows == 64) config.stages = 8;
+    for (config.split = 1; config.split <= kMaxSplit; ++config.split) {
+      if (tokens == 32 && problem.batches == 1 && config.split == 2) config.stages = 8;
+      candidates.push_back(config);
+    }
   }
   return candidates;
 }
@@ -137,8 +158,8 @@ constexpr WgmmaConfig kLarge{
 // before it is being stored. Of batches that share loads, the whole tile beside three stages was
 // faster.
 WgmmaConfig Wide(const GemmProblem& problem, int64_t m, int64_t sms) {
-  // Two tiles that share their columns pay where these are many.
-  const bool many = m >= 2048 && problem.n >= 2048 && (problem.batches > 1 || problem.k >= 4096);
+  // Two tiles that share their columns pay where these are many, of many batches.
+  const bool many = m >= 2048 && problem.n >= 2048 && problem.batches > 1;
   const bool share = OddPitch(problem) || (many && !PrefersTall(problem, sms));
   const bool whole = share && problem.batches > 1;
   return {.tile_rows = 128,
@@ -189,6 +210,9 @@ std::vector<WgmmaConfig> LargeTiles(const GemmProblem& problem, int64_t sms) {
 // Tiles for any number of rows.
 std::vector<WgmmaConfig> ManyRows(const GemmProblem& problem, int64_t m, int64_t sms) {
   WgmmaConfig narrow = Swapped(problem, 64, 128);
+  if (problem.batches == 1 && problem.k <= 2048 && problem.n % 128 == 0 && !OddPitch(problem)) {
+    narrow = {.tile_rows = 64, .tile_cols = 128, .stages = 8, .math_groups = 1, .staging = kWhole};
+  }
   narrow.group = 4;
   // Few rows, whose tiles should be many, and columns of a width that leaves little of them idle.
   const WgmmaConfig slim{

@@ -203,7 +203,12 @@ struct TmaEpilogue {
     const int width = Min((kSwap ? params.rows : params.cols) - x, kColumns);
     // The copy engine cuts a line off at the tensor's end only, and at a multiple of 16 bytes.
     if (kColumns < kWidth || (width < kWidth && width % kPiece != 0)) {
-      StoreByThreads(buffer, params, x, y, width, batch);
+      // The most sums a thread take the compiler longest: they get the shorter code.
+      if constexpr (Tile::kBlocks * Tile::kCols >= 2 * 176) {
+        StoreOneByOne(buffer, params, x, y, width, batch);
+      } else {
+        StoreByThreads(buffer, params, x, y, width, batch);
+      }
     } else if (threadIdx.x % 128 == 0) {
       Issue(&params.out_map, buffer, x, y, batch, params.stream_out);
     }
@@ -327,6 +332,24 @@ struct TmaEpilogue {
       for (int i = 0; elements < kPiece && i < elements; ++i) {
         out[line * stride + i] = reinterpret_cast<const Output*>(from)[i];
       }
+    }
+  }
+
+  // The same, one element after another.
+  template <class Params>
+  __device__ static __forceinline__ void StoreOneByOne(const unsigned char* buffer,
+                                                       const Params& params, int x, int y,
+                                                       int width, int batch) {
+    const int column = threadIdx.x % kWidth;
+    if (column >= width) return;
+    const int lines = Min((kSwap ? params.cols : params.rows) - y, kLines);
+    const int64_t stride = params.out_row_stride;
+    Output* out =
+        static_cast<Output*>(params.out) + batch * params.out_batch_stride + y * stride + x + column;
+#pragma unroll 1
+    for (int line = threadIdx.x % 128 / kWidth; line < lines; line += 128 / kWidth) {
+      const unsigned char* from = buffer + SwizzledOffset(line, column / kPiece);
+      out[line * stride] = reinterpret_cast<const Output*>(from)[column % kPiece];
     }
   }
 };

@@ -222,6 +222,7 @@ TEST_F(GemmRecipeTest, FewKernelsServeEveryM) {
   for (const auto& [n, k] : {std::pair<int64_t, int64_t>{4096, 7168},
                              {7168, 2048},
                              {2112, 7168},
+                             {7168, 16384},
                              {24576, 1536},
                              {1024, 1024},
                              {128, 128}}) {
@@ -241,10 +242,29 @@ TEST_F(GemmRecipeTest, FewKernelsServeEveryM) {
   }
 }
 
+// Parts of K fill the SMs where tiles of few tokens leave most of them idle; half of them do
+// without.
+TEST_F(GemmRecipeTest, FewRowsSplitKWhereTilesAreFew) {
+  struct Expected {
+    int64_t m, n, k, tokens, split;
+  };
+  for (const auto& [m, n, k, tokens, split] :
+       {Expected{8, 4096, 7168, 8, 1}, Expected{16, 4096, 7168, 32, 1},
+        Expected{64, 4096, 7168, 64, 1}, Expected{96, 4096, 7168, 96, 2},
+        Expected{32, 2112, 7168, 32, 3}, Expected{64, 2112, 7168, 96, 3},
+        Expected{96, 2112, 7168, 96, 3}, Expected{128, 2112, 7168, 128, 3},
+        Expected{64, 7168, 16384, 64, 1}, Expected{64, 7168, 2048, 64, 1}}) {
+    const CallDesc call = Call({m, n, k});
+    const Config config = FindVariant(*recipe_, "wgmma")->Default(call, device_);
+    EXPECT_EQ(config.Get("tile_cols", 0), tokens) << m << "x" << n << "x" << k;
+    EXPECT_EQ(config.Get("split", 0), split) << m << "x" << n << "x" << k;
+  }
+}
+
 // The default is always legal where the variant serves, so an untuned call always runs.
 TEST_F(GemmRecipeTest, DefaultsAreLegal) {
   for (int64_t m : {1, 7, 8, 16, 40, 63, 129, 513, 4096}) {
-    for (int64_t n : {1, 8, 24, 129, 1000, 7168}) {
+    for (int64_t n : {1, 8, 24, 129, 1000, 4096, 7168}) {
       for (int64_t k : {1, 8, 64, 1000, 16384}) {
         for (int layout = 0; layout < 4; ++layout) {
           const CallDesc call = Call({m, n, k, (layout & 1) != 0, (layout & 2) != 0});
