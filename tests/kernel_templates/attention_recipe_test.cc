@@ -122,6 +122,9 @@ TEST(AttentionRecipeTest, ChunksOccupyTheDeviceOnce) {
     EXPECT_EQ(bound.workspace_bytes > 0, several) << label;
     EXPECT_EQ(bound.launches[0].cluster[0], cluster) << label;
     EXPECT_LE(bound.launches[0].grid[0], 2 * 132u) << label;
+    const Dims& k = call.operands[1].desc.shape;  // sequences, keys, heads
+    const int64_t chunks = (k[1] + chunk - 1) / chunk;
+    EXPECT_EQ(bound.launches[0].grid[0], k[0] * k[2] * chunks) << label;
   }
 }
 

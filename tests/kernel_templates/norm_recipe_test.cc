@@ -138,6 +138,23 @@ TEST(NormRecipe, ChannelsOfABatchAreWhole) {
   }
 }
 
+// Guards what training leaves behind: variances are unbiased, statistics lie a float apart.
+TEST(NormRecipe, StatisticsOfABatch) {
+  const auto recipe = MakeBuiltinRecipe("BatchNormFwdOp");
+  CallDesc call = BatchNormCall(TensorDesc::Contiguous(DType::kFloat16, {4, 8, 5, 5}), true);
+  call.operands[2].desc.strides = {3};  // the running variances
+  for (const Variant* variant : recipe->variants()) {
+    if (!variant->Serves(call, H200()).ok()) continue;
+    const auto bound = variant->Bind(call, variant->Default(call, H200()), H200());
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    const auto p = ParamsOf<NormParams>(bound->launches.back());
+    EXPECT_EQ(p.count, 100) << variant->name();
+    EXPECT_EQ(p.unbias, 100.0f / 99) << variant->name();
+    EXPECT_EQ(p.column_stride[3], 4) << variant->name();
+    EXPECT_EQ(p.column_stride[4], 12) << variant->name();
+  }
+}
+
 TEST(NormRecipe, ChoosesTheVariant) {
   const auto chosen = [&](std::string_view op, const CallDesc& call) {
     const auto recipe = MakeBuiltinRecipe(op);

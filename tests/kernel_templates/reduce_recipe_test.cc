@@ -58,6 +58,7 @@ Reached WalkRows(const BoundCall& bound, const KernelSpec& spec, int64_t size) {
 Reached WalkColumns(const BoundCall& bound, const KernelSpec& spec, int64_t size) {
   const auto p = ParamsOf<ColumnReduceParams>(bound.launches[0]);
   const int64_t vector = ConstantOf(spec, "int kVector");
+  EXPECT_EQ(bound.launches[0].grid[1], static_cast<uint32_t>(p.splits));
   Reached reached;
   for (int64_t outer = 0; outer < p.outer; ++outer) {
     for (int64_t column = 0; column < p.inner * vector; ++column) {

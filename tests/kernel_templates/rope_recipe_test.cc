@@ -193,5 +193,29 @@ TEST(RopeRecipe, CopiesTheColumnsThatDoNotRotate) {
   }
 }
 
+// Guards: vectors are no wider than what both tensors are aligned to and what rows are apart by.
+TEST(RopeRecipe, VectorsAreAligned) {
+  const OpSpec& op = *Manifest::FindBuiltin("RopeNeoxFwdOp");
+  const auto recipe = MakeBuiltinRecipe(op.name);
+  Workload workload;
+  workload.input_shapes = {{"x", {2, 16, 4, 64}}};
+  const CallDesc dense = *WorkloadCall(op, workload, DType::kFloat16);
+  const auto vector = [&](const CallDesc& call) {
+    const Variant& variant = **SelectVariant(*recipe, call, H200());
+    return ConstantOf(variant.Kernels(call, variant.Default(call, H200()))[0], "int kVector");
+  };
+  EXPECT_EQ(vector(dense), 8);
+  for (const size_t operand : {size_t{0}, size_t{1}}) {
+    CallDesc call = dense;
+    call.operands[operand].alignment = 8;
+    EXPECT_EQ(vector(call), 4) << operand;
+    call.operands[operand].alignment = 256;
+    call.operands[operand].desc.strides = {int64_t{16} * 260, 260, 65, 1};
+    EXPECT_EQ(vector(call), 1) << operand;
+    call.operands[operand].desc.strides = {int64_t{16} * 264, 264, 66, 1};
+    EXPECT_EQ(vector(call), 2) << operand;
+  }
+}
+
 }  // namespace
 }  // namespace tilewright

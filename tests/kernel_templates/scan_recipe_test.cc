@@ -103,6 +103,38 @@ TEST(ScanRecipe, DefaultsAreLegalOnEveryDevice) {
   }
 }
 
+// Guards: every column of every chunk has its thread, in whole blocks, whatever the configuration.
+TEST(ScanRecipe, BlocksCoverTheColumns) {
+  const auto recipe = MakeBuiltinRecipe("CumsumFwdOp");
+  const Variant* columns = FindVariant(*recipe, "columns");
+  for (const auto& [outer, inner] : {std::pair<int64_t, int64_t>{1, 40}, {3, 1000}, {2, 4099}}) {
+    const CallDesc call = Scan(kHalf, {outer, 8192, inner}, 1);
+    const TuningSpace space = columns->Space(call, H200());
+    for (int64_t i = 0; i < space.size(); ++i) {
+      const Config config = space.At(i);
+      if (!columns->Legal(call, config, H200()).ok()) continue;
+      const auto bound = columns->Bind(call, config, H200());
+      ASSERT_TRUE(bound.ok()) << bound.status();
+      const Launch& launch = bound->launches.back();
+      const auto p = ParamsOf<ColumnScanParams>(launch);
+      const int64_t width = 32 * config.Get("vector");
+      EXPECT_EQ(p.inner * config.Get("vector"), inner) << config.ToJson();
+      EXPECT_EQ(p.inner_blocks, (inner + width - 1) / width) << config.ToJson();
+      EXPECT_EQ(launch.grid[0], outer * p.inner_blocks * p.chunks) << config.ToJson();
+      EXPECT_GE(p.chunk * p.chunks, p.length) << config.ToJson();
+    }
+  }
+}
+
+// Guards: more columns than a grid counts are another variant's.
+TEST(ScanRecipe, ColumnsBeyondTheGrid) {
+  const auto recipe = MakeBuiltinRecipe("CumsumFwdOp");
+  const Variant* columns = FindVariant(*recipe, "columns");
+  EXPECT_EQ(columns->Serves(Scan(kHalf, {2, int64_t{1} << 35}, 0), H200()), absl::OkStatus());
+  EXPECT_EQ(columns->Serves(Scan(kHalf, {2, int64_t{1} << 37}, 0), H200()).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 // Guards: a lone long row is cut over the device, with a total for each chunk but the last.
 TEST(ScanRecipe, LongRowsAreCut) {
   const auto recipe = MakeBuiltinRecipe("CumsumFwdOp");
