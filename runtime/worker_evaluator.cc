@@ -142,7 +142,9 @@ std::vector<WorkerEvaluator::Built> WorkerEvaluator::BuildAll(std::span<const Co
   std::vector<Built> built(configs.size());
   std::atomic<size_t> next{0};
   const auto work = [&] {
-    for (size_t i = next++; i < configs.size(); i = next++) built[i] = Build(configs[i]);
+    for (size_t i = next++; i < configs.size(); i = next++) {
+      built[i] = Build(configs[i]);
+    }
   };
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const size_t jobs = options_.jobs > 0 ? static_cast<size_t>(options_.jobs) : cores;
@@ -201,6 +203,10 @@ absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measur
 
 absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
                                                         Measurement& facts) {
+  if (Cancelled()) {
+    facts.status = CandidateStatus::kPruned;
+    return absl::CancelledError("tuning: cancelled while kernels were compiled");
+  }
   const absl::StatusOr<KernelStore::Result> result =
       kernels_.GetOrBuild(spec, call_.op->name, device_.arch, options_.worker.cancelled);
   if (absl::IsFailedPrecondition(result.status())) {

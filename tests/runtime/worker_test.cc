@@ -163,6 +163,37 @@ TEST_F(WorkerTest, StickyErrorsAreFatal) {
   EXPECT_TRUE(reply.fatal);
 }
 
+// Guards what is put down to a candidate: its launches, its registers, a workspace that no such
+// device has. Memory that others hold, and hardware that breaks, say nothing of it.
+TEST_F(WorkerTest, FaultsOfTheMachineAreNoVerdicts) {
+  const auto admit = [&](const std::string& method, int code, int64_t workspace_bytes = 0) {
+    OpenAndJudge();
+    driver_.FailAlways(method, code);
+    Request request = AdmitFor(1, "right");
+    request.admit.plan.bound.workspace_bytes = workspace_bytes;
+    const Reply reply = Ask(request);
+    driver_.ClearFailures();
+    EXPECT_EQ(reply.id, 1);
+    return reply;
+  };
+  constexpr int kLaunchOutOfResources = 701;
+  EXPECT_EQ(admit("Launch", kCudaInvalidValue).status, CandidateStatus::kFailed);
+  EXPECT_EQ(admit("Launch", kLaunchOutOfResources).status, CandidateStatus::kFailed);
+  for (const int code : {kCudaOutOfMemory, 214, 304, 806}) {  // ECC, operating system, MPS
+    EXPECT_EQ(admit("Launch", code).status, CandidateStatus::kPruned) << code;
+  }
+  EXPECT_TRUE(admit("Launch", 214).fatal);
+  EXPECT_EQ(admit("Alloc", kCudaOutOfMemory, int64_t{1} << 30).status, CandidateStatus::kPruned);
+  const Reply too_large = admit("Alloc", kCudaOutOfMemory, int64_t{1} << 39);
+  EXPECT_EQ(too_large.status, CandidateStatus::kFailed);
+  EXPECT_THAT(too_large.error, HasSubstr("a workspace of 549755813888 bytes on a device of"));
+  OpenAndJudge();
+  std::filesystem::remove(cubin_);
+  const Reply unread = Ask(AdmitFor(1, "right"));
+  EXPECT_EQ(unread.status, CandidateStatus::kPruned);
+  EXPECT_THAT(unread.error, HasSubstr("No such file"));
+}
+
 // Guards order and memory: nothing runs without a judge, a full device is an error with numbers,
 // and a launch that breaks the contract never reaches the driver.
 TEST_F(WorkerTest, RefusesWhatCannotWork) {
