@@ -1,14 +1,12 @@
 #include "tests/kernel_templates/memory_bound_cases.h"
 
-#include <utility>
-
 namespace tilewright {
 
 DeviceProfile H200() { return BuiltinDeviceProfile("h200").value(); }
 
-CallDesc CallOf(std::vector<TensorDesc> operands, std::vector<ParamValue> params) {
+CallDesc CallOf(const std::vector<TensorDesc>& operands, const std::vector<ParamValue>& params) {
   CallDesc call;
-  for (TensorDesc& desc : operands) call.operands.push_back({std::move(desc), 256, true});
+  for (const TensorDesc& desc : operands) call.operands.push_back({desc, 256, true});
   for (const ParamValue& param : params) call.params.push_back(param);
   return call;
 }

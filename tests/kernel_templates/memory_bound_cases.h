@@ -20,7 +20,7 @@ CallDesc SoftmaxCall(DType dtype, const Dims& shape, int64_t axis);
 CallDesc AddCall(DType dtype, const Dims& input, const Dims& other, const Dims& output);
 CallDesc SiluAndMulCall(DType dtype, int64_t rows, int64_t length);
 // Operands of any strides, outputs last.
-CallDesc CallOf(std::vector<TensorDesc> operands, std::vector<ParamValue> params);
+CallDesc CallOf(const std::vector<TensorDesc>& operands, const std::vector<ParamValue>& params);
 
 // The kernel sources that the preferred variant's default needs.
 std::vector<std::string> DefaultSources(const Recipe& recipe, const CallDesc& call,

@@ -26,7 +26,7 @@ namespace {
   if (status.ok()) status = driver->PushContext(driver->RetainPrimaryContext(0).value());
   alignas(256) static std::byte memory[2 * 64 * 64 * 4];
   const Tensor x = Tensor::Contiguous(memory, DType::kFloat32, {64, 64});
-  const Tensor y = Tensor::Contiguous(memory + 64 * 64 * 4, DType::kFloat32, {64, 64});
+  const Tensor y = Tensor::Contiguous(memory + size_t{64} * 64 * 4, DType::kFloat32, {64, 64});
   if (status.ok()) status = runtime->Call("ScaleTestOp", {&x, 1}, {&y, 1});
   const int64_t compiles = runtime->Counters().compiles;
   std::cerr << status << ", " << compiles << " compiles, NVRTC "
