@@ -52,7 +52,7 @@ absl::Status TuneService::TuneNow(const OpEntry& op, const CallDesc& call,
                                   const VisibleDevice& device) {
   if (WasForked()) return DeviceTable::ForkedError();
   TW_RETURN_IF_ERROR(Unusable());
-  const absl::Status status = TuneOne(op, call, device);
+  absl::Status status = TuneOne(op, call, device);
   if (!status.ok()) {
     options_.log(LogLevel::kWarning, Cat(call.ToString(), ": not tuned: ", status.message()));
   }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -254,6 +255,41 @@ TEST_F(TuningTest, RanksRunOneWinner) {
   EXPECT_EQ(searched, 1);
   EXPECT_EQ(configs.size(), 1u) << text;
   std::filesystem::remove_all(folder);
+}
+
+// Guards calls from a process on the same cache that has stopped in its search: they are told of
+// it, wait for a bounded time, and keep no other problem from being measured meanwhile.
+TEST_F(TuningTest, StoppedTunerIsNotWaitedForLong) {
+  const std::string path = testing::TempDir() + "/tuning_turn-" + std::to_string(getpid()) + ".db";
+  CacheOptions on_file;
+  on_file.path = path;
+  cache_ = Cache::Open(on_file).value();
+  UseTemplates(TemplateSet::Builtin());
+  const auto other = Cache::Open(on_file).value();
+  const ProblemKey problem = MakeProblemKey(call_, *recipe_, device_);
+  auto held = other->LockCompile("tune " + problem.digest, std::chrono::seconds(1));
+  ASSERT_TRUE(held.ok() && *held != nullptr);
+  std::mutex measuring;
+  TuningOptions options;
+  options.turn_timeout = std::chrono::milliseconds(2500);
+  options.must_have_turn = true;
+  options.measuring = &measuring;
+  std::vector<std::string> notices;
+  options.notice = [&](std::string_view text) {
+    notices.emplace_back(text);
+    EXPECT_TRUE(measuring.try_lock());
+    measuring.unlock();
+  };
+  EXPECT_EQ(TuneIt(options).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(notices, testing::ElementsAre(HasSubstr("waits for another process")));
+  EXPECT_EQ(measures_, 0);
+  held->reset();
+  const auto report = TuneIt(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->complete);
+  kernels_.reset();
+  cache_.reset();
+  for (const char* end : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + end);
 }
 
 // Guards the advice that a missing worker comes with.

@@ -33,7 +33,7 @@ class TuneCommandTest : public testing::Test {
 
   // A worker that first does `first`, a line of shell.
   std::string Worker(const std::string& first, const std::string& mode) {
-    const std::string path = folder_ + "/worker";
+    std::string path = folder_ + "/worker";
     std::ofstream(path) << "#!/bin/sh\n"
                         << first << "\nexec sh " TILEWRIGHT_SOURCE_DIR
                         << "/tests/runtime/fake_worker.sh " << mode << " " << folder_ << "/log\n";
