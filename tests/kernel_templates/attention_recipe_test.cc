@@ -125,6 +125,10 @@ TEST(AttentionRecipeTest, ChunksOccupyTheDeviceOnce) {
     const Dims& k = call.operands[1].desc.shape;  // sequences, keys, heads
     const int64_t chunks = (k[1] + chunk - 1) / chunk;
     EXPECT_EQ(bound.launches[0].grid[0], k[0] * k[2] * chunks) << label;
+    if (several) {
+      const Dims& q = call.operands[0].desc.shape;  // sequences, heads
+      EXPECT_EQ(bound.launches[1].grid[0], q[0] * q[1]) << label;
+    }
   }
 }
 
@@ -142,6 +146,7 @@ TEST(AttentionRecipeTest, PreparationComesFirst) {
   ASSERT_EQ(bound.launches.size(), 2u);
   EXPECT_EQ(kernels[static_cast<size_t>(bound.launches[0].kernel)].template_file,
             "attention/append.cuh");
+  EXPECT_EQ(bound.launches[0].grid[0], 4096u);  // a block a token
   EXPECT_EQ(bound.launches[1].kernel, 0);
   EXPECT_EQ(bound.workspace_bytes, 4096 * 32 * 128 * 2);
   EXPECT_EQ(bound.launches[1].tensor_maps[0].operand, kWorkspaceOperand);
@@ -156,6 +161,27 @@ TEST(AttentionRecipeTest, PreparationComesFirst) {
   EXPECT_EQ(widened.launches[3].tensor_maps[2].byte_offset, cache);
 }
 
+// Guards: every value of a float8 call is transposed, for each head.
+TEST(AttentionRecipeTest, AllValuesAreTransposed) {
+  const char* op = "GroupedQueryAttentionPrefillFwdOp";
+  const OpSpec& spec = *Manifest::FindBuiltin(op);
+  const auto recipe = MakeBuiltinRecipe(op);
+  const Variant& float8 = *FindVariant(*recipe, "float8");
+  int served = 0;
+  for (const Workload& workload : spec.workloads) {
+    const auto call = WorkloadCall(spec, workload, DType::kFloat8E4M3);
+    if (!call.ok() || !float8.Serves(*call, H200()).ok()) continue;
+    ++served;
+    const BoundCall bound = float8.Bind(*call, float8.Default(*call, H200()), H200()).value();
+    const Launch& transpose = bound.launches[0];
+    EXPECT_EQ(transpose.kernel, 1) << workload.label;
+    const Dims& v = call->operands[2].desc.shape;  // keys, heads
+    EXPECT_GE(int64_t{transpose.grid[0]} * 128, v[0]) << workload.label;
+    EXPECT_EQ(transpose.grid[1], v[1]) << workload.label;
+  }
+  EXPECT_GT(served, 0);
+}
+
 // Guards: what only the portable kernel can do goes there.
 TEST(AttentionRecipeTest, OddCallsArePortable) {
   const char* op = "GroupedQueryAttentionFwdOp";
@@ -164,6 +190,11 @@ TEST(AttentionRecipeTest, OddCallsArePortable) {
   CallDesc shifted = call;
   shifted.operands[1].alignment = 8;
   EXPECT_EQ(Served(op, shifted, H200()), "mma");
+  const auto recipe = MakeBuiltinRecipe(op);
+  const Variant& mma = *FindVariant(*recipe, "mma");
+  const BoundCall bound = mma.Bind(shifted, mma.Default(shifted, H200()), H200()).value();
+  const Dims& q = shifted.operands[0].desc.shape;
+  EXPECT_EQ(bound.launches[0].grid[0], q[0] * q[1] * q[2] / 64);  // rows of a block
   CallDesc reversed = call;
   reversed.operands[2].desc.strides[1] = -reversed.operands[2].desc.strides[1];
   EXPECT_EQ(Served(op, reversed, H200()), "mma");
