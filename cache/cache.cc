@@ -9,6 +9,7 @@
 #include "cache/bounds.h"
 #include "cache/cache_impl.h"
 #include "cache/place.h"
+#include "cache/winner_versions.h"
 #include "manifest/status.h"
 
 namespace tilewright {
@@ -49,6 +50,21 @@ class Backoff {
  private:
   std::chrono::milliseconds pause_{1};
 };
+
+// By problem and version; of one version the first layer's.
+using VersionedWinners = std::map<std::pair<std::string, std::string>, WinnerRow>;
+
+void Add(WinnerRow row, VersionedWinners& rows) {
+  row.key = ProblemOf(row);
+  std::pair<std::string, std::string> name(row.key, VersionOf(row));
+  rows.try_emplace(std::move(name), std::move(row));
+}
+
+std::vector<WinnerRow> ToList(VersionedWinners rows) {
+  std::vector<WinnerRow> list;
+  for (auto& [name, row] : rows) list.push_back(std::move(row));
+  return list;
+}
 
 }  // namespace
 
@@ -128,18 +144,34 @@ std::optional<WinnerRow> CacheImpl::FindWinner(std::string_view problem_key) {
   return found;
 }
 
+std::optional<WinnerRow> CacheImpl::FindWinner(std::string_view problem_key,
+                                               std::string_view closure_digest,
+                                               std::string_view space_digest) {
+  const std::string version = VersionOf(closure_digest, space_digest);
+  Session layers(*this);
+  std::optional<WinnerRow> found;
+  layers->Read([&](Store& store) -> absl::StatusOr<bool> {
+    for (const std::string& key : {std::string(problem_key), VersionedKey(problem_key, version)}) {
+      TW_ASSIGN_OR_RETURN(found, store.FindWinner(key));
+      if (found.has_value() && VersionOf(*found) == version) break;
+      found.reset();
+    }
+    return found.has_value();
+  });
+  if (found.has_value()) found->key = problem_key;
+  return found;
+}
+
 std::vector<WinnerRow> CacheImpl::Winners(std::string_view op, std::string_view dtypes,
                                           std::string_view device) {
   Session layers(*this);
-  std::map<std::string, WinnerRow> rows;
+  VersionedWinners rows;
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
     TW_ASSIGN_OR_RETURN(std::vector<WinnerRow> found, store.Winners(op, dtypes, device));
-    for (WinnerRow& row : found) rows.try_emplace(row.key, std::move(row));
+    for (WinnerRow& row : found) Add(std::move(row), rows);
     return false;
   });
-  std::vector<WinnerRow> winners;
-  for (auto& [key, row] : rows) winners.push_back(std::move(row));
-  return winners;
+  return ToList(std::move(rows));
 }
 
 absl::Status CacheImpl::PutWinner(const WinnerRow& row) {
@@ -197,17 +229,15 @@ std::vector<KernelRow> CacheImpl::AllKernels() {
 
 std::vector<WinnerRow> CacheImpl::AllWinners() {
   Session layers(*this);
-  std::map<std::string, WinnerRow> rows;
+  VersionedWinners rows;
   layers->Read([&](Store& store) -> absl::StatusOr<bool> {
     TW_RETURN_IF_ERROR(store.VisitWinners([&](WinnerRow row) {
-      rows.try_emplace(row.key, std::move(row));
+      Add(std::move(row), rows);
       return absl::OkStatus();
     }));
     return false;
   });
-  std::vector<WinnerRow> winners;
-  for (auto& [key, row] : rows) winners.push_back(std::move(row));
-  return winners;
+  return ToList(std::move(rows));
 }
 
 absl::StatusOr<std::unique_ptr<CompileLock>> CacheImpl::LockCompile(

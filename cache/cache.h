@@ -40,7 +40,8 @@ struct KernelRow {
   int64_t cubin_bytes = 0;  // filled by the cache, also where `cubin` was not read
 };
 
-// The best configuration of one problem. `key` is the ProblemKey's digest.
+// The best configuration of one problem among those of one space, as measured with one state of its
+// templates. `key` is the ProblemKey's digest.
 struct WinnerRow {
   std::string key;
   std::string op;
@@ -181,10 +182,17 @@ class Cache {
   virtual bool HasKernel(std::string_view key) = 0;  // metadata only, reads no cubin
   virtual absl::Status PutKernel(const KernelRow& row) = 0;
 
+  // The latest that was measured, whatever with.
   virtual std::optional<WinnerRow> FindWinner(std::string_view problem_key) = 0;
-  // All winners of an op with these dtypes on this device, in key order.
+  // That which was measured with these templates in this space.
+  virtual std::optional<WinnerRow> FindWinner(std::string_view problem_key,
+                                              std::string_view closure_digest,
+                                              std::string_view space_digest) = 0;
+  // All winners of an op with these dtypes on this device, in key order: of a problem one for each
+  // (templates, space) that it was measured with.
   virtual std::vector<WinnerRow> Winners(std::string_view op, std::string_view dtypes,
                                          std::string_view device) = 0;
+  // Takes the place of the winner that was measured with the same templates and space.
   virtual absl::Status PutWinner(const WinnerRow& row) = 0;
 
   virtual std::vector<TrialRow> Trials(std::string_view problem_key) = 0;
@@ -221,7 +229,8 @@ class Cache {
   // a read-only folder. Replaces `path` atomically. What was damaged is left out and reported.
   virtual absl::StatusOr<ExportReport> Export(const std::string& path) = 0;
   // Adds every valid row of another cache file. The result does not depend on merge order: of two
-  // winners the one with the lower median stays, then the lower config text.
+  // winners of the same templates and space the one with the lower median stays, then the lower
+  // config text; of others both.
   virtual absl::StatusOr<MergeReport> Merge(const std::string& path) = 0;
   // Compares with another cache file, ignoring times and last use.
   virtual absl::StatusOr<CacheDiff> Diff(const std::string& path) = 0;

@@ -42,6 +42,8 @@ class CacheImpl : public Cache {
   bool HasKernel(std::string_view key) override;
   absl::Status PutKernel(const KernelRow& row) override;
   std::optional<WinnerRow> FindWinner(std::string_view problem_key) override;
+  std::optional<WinnerRow> FindWinner(std::string_view problem_key, std::string_view closure_digest,
+                                      std::string_view space_digest) override;
   std::vector<WinnerRow> Winners(std::string_view op, std::string_view dtypes,
                                  std::string_view device) override;
   absl::Status PutWinner(const WinnerRow& row) override;

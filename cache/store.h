@@ -68,6 +68,8 @@ class Store {
   absl::Status Write(const std::function<absl::Status()>& body);
   // To be called inside Write(). Rows must be within bounds.
   absl::StatusOr<Outcome> PutKernel(const KernelRow& row, Conflict conflict);
+  // A key of a problem, or of a version of its winner (winner_versions.h); the conflict is one with
+  // the row of the same version.
   absl::StatusOr<Outcome> PutWinner(const WinnerRow& row, Conflict conflict);
   absl::StatusOr<Outcome> PutTrial(const TrialRow& row, Conflict conflict);
   // InvalidArgument where a trigger of the file keeps it.
@@ -136,6 +138,9 @@ class Store {
   absl::Status ReadAll(Statement& rowids, const std::function<absl::Status(Row)>& visit);
   // InvalidArgument where the last insert changed nothing: a trigger of the file ignored it.
   absl::Status CheckTaken(std::string_view table);
+  // The intact winners of a problem, one a version.
+  absl::StatusOr<std::vector<WinnerRow>> VersionsOf(const std::string& problem_key);
+  absl::Status InsertWinner(const WinnerRow& row);
   template <class Row>
   absl::Status Insert(std::string_view sql, const Row& row, std::string_view sum);
   // Where a row, read after a put, has not the sum that was put: InvalidArgument if a trigger of

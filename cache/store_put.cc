@@ -1,9 +1,11 @@
 // Rows that go into a store.
 #include <algorithm>
+#include <utility>
 
 #include "cache/prefer.h"
 #include "cache/row_sql.h"
 #include "cache/store.h"
+#include "cache/winner_versions.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 
@@ -12,6 +14,10 @@ namespace {
 
 constexpr std::string_view kDeleteKernel = "DELETE FROM kernels WHERE key = ?";
 constexpr std::string_view kTriggers = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'";
+constexpr std::string_view kDeleteWinner = "DELETE FROM winners WHERE key = ?";
+constexpr std::string_view kVersions =
+    "SELECT rowid FROM winners WHERE key = ? UNION ALL "
+    "SELECT rowid FROM winners WHERE key >= ? AND key < ?";
 constexpr std::string_view kDeleteBytes = "DELETE FROM kernel_bytes WHERE key = ?";
 
 int64_t TimeOf(const WinnerRow& row) { return row.tuned_unix; }
@@ -125,20 +131,7 @@ absl::StatusOr<Outcome> Store::PutKernel(const KernelRow& row, Conflict conflict
   return outcome;
 }
 
-absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict) {
-  Outcome outcome = Outcome::kAdded;
-  if (conflict != Conflict::kReplace) {
-    TW_ASSIGN_OR_RETURN(Statement * select, Prepared(sql::kWinner));
-    ResetGuard reset(*select);
-    select->Bind(1, std::string_view(row.key));
-    TW_ASSIGN_OR_RETURN(const bool found, StepWithinBounds(*select));
-    RowAt<WinnerRow> old;
-    if (found) old = ReadWinner(*select);
-    if (old.flaw.empty()) {
-      if (!Supersedes(row, old.row, conflict)) return Outcome::kKept;
-      outcome = Outcome::kReplaced;
-    }
-  }
+absl::Status Store::InsertWinner(const WinnerRow& row) {
   const std::string sum = RowSum(row);
   TW_RETURN_IF_ERROR(Insert(sql::kInsertWinner, row, sum));
   TW_RETURN_IF_ERROR(CheckTaken("winners"));
@@ -148,8 +141,57 @@ absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict
   TW_ASSIGN_OR_RETURN(const bool found, check->Step());
   RowAt<WinnerRow> put;
   if (found) put = ReadWinner(*check);
-  TW_RETURN_IF_ERROR(CheckPut("winners", RowSum(put.row), sum));
-  return outcome;
+  return CheckPut("winners", RowSum(put.row), sum);
+}
+
+absl::StatusOr<std::vector<WinnerRow>> Store::VersionsOf(const std::string& problem_key) {
+  TW_ASSIGN_OR_RETURN(Statement * rowids, Prepared(kVersions));
+  const std::string first = VersionedKey(problem_key, "");
+  const std::string beyond = Cat(problem_key, "A");  // the character after "@"
+  rowids->Bind(1, std::string_view(problem_key));
+  rowids->Bind(2, std::string_view(first));
+  rowids->Bind(3, std::string_view(beyond));
+  std::vector<WinnerRow> rows;
+  TW_RETURN_IF_ERROR(ForEach("winners", *rowids, sql::kWinnerAt, [&](const Statement& select) {
+    RowAt<WinnerRow> at = ReadWinner(select);
+    if (at.flaw.empty() && ProblemOf(at.row) == problem_key) rows.push_back(std::move(at.row));
+    return absl::OkStatus();
+  }));
+  return rows;
+}
+
+absl::StatusOr<Outcome> Store::PutWinner(const WinnerRow& row, Conflict conflict) {
+  const std::string problem = ProblemOf(row);
+  WinnerRow put = row;
+  put.key = problem;
+  TW_ASSIGN_OR_RETURN(const std::vector<WinnerRow> before, VersionsOf(problem));
+  std::vector<WinnerRow> after = {put};
+  Outcome outcome = Outcome::kAdded;
+  for (const WinnerRow& old : before) {
+    after.push_back(old);
+    if (VersionOf(old) != VersionOf(put)) continue;
+    WinnerRow same = std::exchange(after.back(), put);
+    same.key = problem;
+    if (!Supersedes(put, same, conflict)) return Outcome::kKept;
+    after.erase(after.begin());
+    outcome = Outcome::kReplaced;
+  }
+  ArrangeVersions(problem, after);
+  for (const WinnerRow& each : after) {
+    const bool stays = std::any_of(before.begin(), before.end(), [&](const WinnerRow& old) {
+      return old.key == each.key && RowSum(old) == RowSum(each);
+    });
+    if (!stays) TW_RETURN_IF_ERROR(InsertWinner(each));
+  }
+  for (const WinnerRow& old : before) {
+    const bool has_place = std::any_of(after.begin(), after.end(),
+                                       [&](const WinnerRow& each) { return each.key == old.key; });
+    if (!has_place) TW_RETURN_IF_ERROR(Run(kDeleteWinner, old.key));
+  }
+  const bool is_there = std::any_of(after.begin(), after.end(), [&](const WinnerRow& each) {
+    return VersionOf(each) == VersionOf(put);
+  });
+  return is_there ? outcome : Outcome::kKept;
 }
 
 absl::StatusOr<Outcome> Store::PutTrial(const TrialRow& row, Conflict conflict) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cache/rows.h"
+#include "cache/winner_versions.h"
 #include "manifest/status.h"
 #include "manifest/text.h"
 
@@ -82,8 +83,10 @@ absl::Status Summarize(Store& store, Summaries& summaries) {
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row, bytes_sum), std::move(text)});
     return absl::OkStatus();
   }));
-  TW_RETURN_IF_ERROR(store.VisitWinners([&](const WinnerRow& row) {
-    std::string name = Cat("winners ", Escaped(row.key));
+  TW_RETURN_IF_ERROR(store.VisitWinners([&](WinnerRow row) {
+    // Whichever of a problem's versions is the latest in this store.
+    row.key = ProblemOf(row);
+    std::string name = Cat("winners ", Escaped(row.key), "@", VersionOf(row));
     std::string text = Escaped(Cat(row.op, " ", row.config_json, " ", row.median_us, " us"));
     summaries.try_emplace(std::move(name), Summary{LogicalSum(row), std::move(text)});
     return absl::OkStatus();

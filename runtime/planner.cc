@@ -82,23 +82,30 @@ absl::StatusOr<std::vector<Choice>> Planner::Choose(const OpEntry& op, const Cal
   const Choice usual{preferred, preferred->Default(call, device), Quality::kDefault, ""};
   std::vector<Choice> choices;
   const WinnerIndex::Family winners = winners_.Winners(problem, recipe);
-  const std::vector<const Neighbour*> nearest = Nearest(recipe, fields, *winners);
+  std::vector<const Neighbour*> nearest = Nearest(recipe, fields, *winners);
+  const auto is_own = [&](const Neighbour* neighbour) { return neighbour->fields == fields; };
+  SpaceIdentity now;
+  if (std::any_of(nearest.begin(), nearest.end(), is_own)) {
+    TW_ASSIGN_OR_RETURN(now, IdentifySpace(*kernels_, recipe, call, device));
+  }
+  const auto is_current = [&](const Neighbour* neighbour) {
+    return is_own(neighbour) && neighbour->row.closure_digest == now.closure_digest &&
+           neighbour->row.space_digest == now.space_digest;
+  };
+  // A winner of these templates before those of others.
+  std::stable_partition(nearest.begin(), nearest.end(), is_current);
   for (const Neighbour* neighbour : nearest) {
     const Variant* variant = TrustedVariant(recipe, call, neighbour->config, device);
     if (variant == nullptr) {
       // What another shape was tuned to need not suit this one.
-      if (neighbour->fields == fields) SayIgnored(*neighbour);
+      if (is_own(neighbour)) SayIgnored(*neighbour);
       continue;
     }
     Choice choice{variant, neighbour->config, Quality::kNeighbour, neighbour->problem_json};
-    if (neighbour->fields == fields) {
-      TW_ASSIGN_OR_RETURN(const SpaceIdentity now, IdentifySpace(*kernels_, recipe, call, device));
-      if (neighbour->row.closure_digest == now.closure_digest &&
-          neighbour->row.space_digest == now.space_digest) {
-        choice.quality = Quality::kWinner;
-        choice.neighbour_json.clear();
-      }
-    } else if (!Lends(*neighbour, *variant, usual, call, device)) {
+    if (is_current(neighbour)) {
+      choice.quality = Quality::kWinner;
+      choice.neighbour_json.clear();
+    } else if (!is_own(neighbour) && !Lends(*neighbour, *variant, usual, call, device)) {
       continue;
     }
     choices.push_back(std::move(choice));

@@ -82,7 +82,7 @@ class Tuning {
     AddDefault();
     TW_ASSIGN_OR_RETURN(identity_, IdentifySpace(kernels_, recipe_, call_, device_));
     if (const auto sol = SpeedOfLightUs(call_, device_); sol.ok()) sol_us_ = *sol;
-    std::optional<WinnerRow> before = cache_.FindWinner(problem_.digest);
+    std::optional<WinnerRow> before = Before();
     if (!options_.afresh && before.has_value() && IsCurrent(*before)) return AlreadyTuned(*before);
     // Processes that share the cache run one winner: that of the first to search.
     const std::unique_ptr<CompileLock> turn = TakeTurn();
@@ -93,13 +93,20 @@ class Tuning {
     if (options_.measuring != nullptr) {
       measuring = std::unique_lock<std::mutex>(*options_.measuring);
     }
-    before = cache_.FindWinner(problem_.digest);
+    before = Before();
     if (!options_.afresh && before.has_value() && IsCurrent(*before)) return AlreadyTuned(*before);
     if (before.has_value()) AddHint(*before);
     return Search();
   }
 
  private:
+  // The winner of these templates and this space, else the latest of others.
+  std::optional<WinnerRow> Before() {
+    auto same =
+        cache_.FindWinner(problem_.digest, identity_.closure_digest, identity_.space_digest);
+    return same.has_value() ? same : cache_.FindWinner(problem_.digest);
+  }
+
   bool IsCurrent(const WinnerRow& row) const {
     const absl::StatusOr<Config> config = Config::FromJson(row.config_json);
     return row.closure_digest == identity_.closure_digest &&

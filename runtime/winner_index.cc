@@ -91,7 +91,10 @@ std::vector<const Neighbour*> Nearest(const Recipe& recipe, const ProblemFields&
   }
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
-    return a.second->problem_json < b.second->problem_json;
+    if (const int order = a.second->problem_json.compare(b.second->problem_json); order != 0) {
+      return order < 0;
+    }
+    return a.second->row.tuned_unix > b.second->row.tuned_unix;
   });
   std::vector<const Neighbour*> nearest;
   for (const auto& [distance, neighbour] : ranked) nearest.push_back(neighbour);

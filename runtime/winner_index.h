@@ -63,7 +63,8 @@ double ProblemDistance(const Recipe& recipe, const ProblemFields& a, const Probl
 // and thousands have little in common.
 constexpr double kLendingDistance = 1;
 
-// The `winners` within that distance, from nearest to farthest. Ties are ordered by text.
+// The `winners` within that distance, from nearest to farthest. Ties are ordered by text; of one
+// problem's winners the latest is first.
 std::vector<const Neighbour*> Nearest(const Recipe& recipe, const ProblemFields& fields,
                                       const std::vector<Neighbour>& winners);
 

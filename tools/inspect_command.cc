@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "manifest/nearest_name.h"
 #include "manifest/op_spec.h"
@@ -46,7 +47,10 @@ Json WinnerJson(const WinnerRow& row) {
           {"median_us", row.median_us},
           {"sol_us", row.sol_us},
           {"efficiency", row.efficiency},
-          {"trials", row.trials}};
+          {"trials", row.trials},
+          {"closure", row.closure_digest},
+          {"space", row.space_digest},
+          {"tuned", row.tuned_unix}};
 }
 
 Json TrialJson(const TrialRow& row) {
@@ -87,8 +91,10 @@ absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
   if (args.trials.empty()) return rows;
   std::erase_if(rows.winners,
                 [&](const WinnerRow& row) { return row.key.rfind(args.trials, 0) != 0; });
-  if (rows.winners.size() > 1) {
-    return InvalidArgument("--trials: ", rows.winners.size(), " problems start with '", args.trials,
+  std::set<std::string> problems;
+  for (const WinnerRow& row : rows.winners) problems.insert(row.key);
+  if (problems.size() > 1) {
+    return InvalidArgument("--trials: ", problems.size(), " problems start with '", args.trials,
                            "'");
   }
   rows.trials = cache.Trials(rows.winners.empty() ? args.trials : rows.winners[0].key);
@@ -97,6 +103,13 @@ absl::StatusOr<Rows> ReadRows(Cache& cache, const InspectArgs& args) {
     return FailedPrecondition("--trials: the cache has no trials of a problem '", args.trials, "'");
   }
   return rows;
+}
+
+// Whether its problem was tuned later with other templates or another space.
+bool IsSuperseded(const WinnerRow& row, const std::vector<WinnerRow>& winners) {
+  return std::any_of(winners.begin(), winners.end(), [&](const WinnerRow& other) {
+    return other.key == row.key && other.tuned_unix > row.tuned_unix;
+  });
 }
 
 void PrintRows(const Rows& rows) {
@@ -121,7 +134,10 @@ void PrintRows(const Rows& rows) {
                 << Escaped(row.op) << Escaped(row.dtypes) << "  " << Escaped(row.problem_json)
                 << "  " << Escaped(row.device) << "\n                " << row.median_us << " us, "
                 << 100 * row.efficiency << "% of speed of light, " << row.trials << " trials, "
-                << Escaped(row.config_json) << "\n";
+                << Escaped(row.config_json)
+                << (IsSuperseded(row, rows.winners) ? ", of earlier templates or another space"
+                                                    : "")
+                << "\n";
     }
   }
   if (!rows.trials.empty()) {

@@ -168,6 +168,7 @@ TEST(Transfer, MergeOrderDoesNotMatter) {
       winner.median_us = 5 + (shard * 5 + i) % 3;
       winner.config_json = Cat("{\"tile_m\":", shard, "}");
       winner.tuned_unix += shard;
+      if (i >= 5) winner.closure_digest = Cat("of other templates ", shard % 2);
       ASSERT_TRUE(cache->PutWinner(winner).ok());
       TrialRow trial = TestTrial(i);
       trial.samples = 10 + (shard * 3 + i) % 2;
@@ -207,6 +208,10 @@ TEST(Transfer, MergeOrderDoesNotMatter) {
                   "select min(us), max(us) from winners where key in "
                   "('problem-2', 'problem-3', 'problem-4')"),
             "5.0|5.0\n");
+  EXPECT_EQ(Shell(folder.File("m0.db"),
+                  "select count(*), count(distinct closure) from winners where key glob "
+                  "'problem-5*'"),
+            "2|2\n");
 }
 
 // What was merged is counted; the slower winner does not replace the faster.
@@ -312,7 +317,7 @@ TEST(Transfer, DiffNamesRows) {
   EXPECT_THAT(diff->only_right, ElementsAre(HasSubstr("trials problem-0")));
   EXPECT_EQ(diff->alike, 1);
   ASSERT_THAT(diff->differing, SizeIs(1));
-  EXPECT_THAT(diff->differing[0], HasSubstr("winners problem-1: "));
+  EXPECT_THAT(diff->differing[0], HasSubstr("winners problem-1@"));
   EXPECT_THAT(diff->differing[0], HasSubstr("7.5 us | "));
 }
 

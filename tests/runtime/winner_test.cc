@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "manifest/status.h"
 #include "runtime/keys.h"
 #include "runtime/winner_index.h"
 #include "tests/runtime/runtime_fixture.h"
@@ -97,6 +98,31 @@ TEST_F(WinnerTest, CurrentWinnersAreWinners) {
   ASSERT_TRUE(Scale(8).ok());
   EXPECT_EQ(driver_->Launches().back().shape.block[0], 64u);
   EXPECT_TRUE(Log().empty());
+}
+
+// Guards: a winner of other templates that is faster, later, or both, does not stand before that of
+// these.
+TEST_F(WinnerTest, CurrentWinnersAreNotDisplaced) {
+  Open();
+  const SpaceIdentity now = IdentifySpace(runtime_->kernels(), *runtime_->FindRecipe("ScaleTestOp"),
+                                          ScaleCall(8), runtime_->Device(0).value())
+                                .value();
+  WinnerRow row = WinnerFor(8, 64);
+  row.closure_digest = now.closure_digest;
+  row.space_digest = now.space_digest;
+  row.tuned_unix = 1700000000;
+  ASSERT_TRUE(runtime_->cache().PutWinner(row).ok());
+  for (const int64_t tuned : {1600000000, 1800000000}) {
+    WinnerRow other = WinnerFor(8, 64);
+    other.closure_digest = Cat("of another text ", tuned);
+    other.config_json = Config{"scale", {{"threads", 256}, {"vector", 1}}}.ToJson();
+    other.median_us = 0.5;
+    other.tuned_unix = tuned;
+    ASSERT_TRUE(runtime_->cache().PutWinner(other).ok());
+  }
+  const Explanation explained = ExplainScale(8);
+  EXPECT_EQ(explained.quality, Quality::kWinner);
+  EXPECT_EQ(explained.config.Get("threads"), 64);
 }
 
 }  // namespace
