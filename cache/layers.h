@@ -92,8 +92,10 @@ class Layers {
   // What opening does with a damaged file. Only who has the open lock may repair.
   enum class OnDamage : uint8_t { kRepair, kReadIntact, kGiveUp };
   absl::Status OpenFile(OnDamage on_damage);
-  // Whether the file, read anew, is whole.
-  bool LooksWhole() const;
+  // OK where the file, read anew, is whole; ResourceExhausted where it cannot be read.
+  absl::Status ReadAnew() const;
+  // Reads it as it is, for a while.
+  void PutRepairOff(std::string_view why);
   absl::Status RepairLocked(std::string_view reason);
   absl::Status TakeDamaged(OnDamage on_damage, std::string_view reason);
   // A file that its permissions do not let be written is told of at the first write, others at

@@ -273,11 +273,19 @@ absl::Status Layers::RepairLocked(std::string_view reason) {
   return OpenFile(OnDamage::kGiveUp);
 }
 
-bool Layers::LooksWhole() const {
+absl::Status Layers::ReadAnew() const {
   auto store = Store::Open(options_.path, Connection::Mode::kReadWrite, options_.busy_timeout);
-  if (!store.ok() || !(*store)->CheckIntegrity().ok()) return false;
+  TW_RETURN_IF_ERROR(store.status());
+  TW_RETURN_IF_ERROR((*store)->CheckIntegrity());
   const auto schema = CompareSchema((*store)->db());
-  return schema.ok() && schema->missing.empty();
+  TW_RETURN_IF_ERROR(schema.status());
+  return schema->missing.empty() ? absl::OkStatus() : absl::DataLossError(schema->missing.front());
+}
+
+void Layers::PutRepairOff(std::string_view why) {
+  file_.reset();
+  OpenReadOnly(why);
+  retry_at_ = Clock::now() + kRetryAfter;
 }
 
 bool Layers::RepairFile(std::string_view reason) {
@@ -287,10 +295,18 @@ bool Layers::RepairFile(std::string_view reason) {
   }
   // A disk that failed to read once is damage to SQLite.
   constexpr int kMostMistaken = 3;
-  if (mistaken_ < kMostMistaken && LooksWhole()) {
-    ++mistaken_;
-    Reopen();
-    return false;
+  if (mistaken_ < kMostMistaken) {
+    absl::Status whole = ReadAnew();
+    for (int i = 1; i < kMostReadings && absl::IsResourceExhausted(whole); ++i) whole = ReadAnew();
+    if (whole.ok()) {
+      ++mistaken_;
+      Reopen();
+      return false;
+    }
+    if (absl::IsResourceExhausted(whole)) {
+      PutRepairOff(Words(whole));
+      return true;
+    }
   }
   if (file_ != nullptr) {
     file_->db().LeaveWalOnClose();

@@ -34,7 +34,8 @@ std::string FileUri(const std::string& path, std::string_view query) {
 std::string_view DoingOf(std::string_view sql) {
   if (sql.starts_with("SELECT")) return "reading";
   if (sql.starts_with("INSERT") || sql.starts_with("DELETE")) return "writing";
-  return sql;
+  if (sql.starts_with("\nCREATE")) return "making tables or views";
+  return sql.substr(0, 80);
 }
 
 }  // namespace
@@ -179,7 +180,7 @@ absl::StatusOr<Connection> Connection::OpenMemory() {
 absl::Status Connection::Exec(const std::string& sql) {
   int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return absl::OkStatus();
-  return SqliteStatus(code, sql.substr(0, 80), sqlite3_errmsg(db_.get()));
+  return SqliteStatus(code, DoingOf(sql), sqlite3_errmsg(db_.get()));
 }
 
 absl::StatusOr<Statement> Connection::Prepare(std::string_view sql) {

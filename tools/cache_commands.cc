@@ -1,5 +1,6 @@
 // tilewright cache stats|check|gc|export|import|merge|diff
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -105,14 +106,15 @@ int RunCheck(const CliContext& context, const CacheArgs& args) {
 
 // "500000", "64k", "64kB", "1.5MB", "2G", powers of 1000; "64KiB", "1MiB", "2GiB", of 1024.
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
-  size_t used = 0;
   double value = -1;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    value = -1;
-  }
-  std::string unit = text.substr(used);
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value, std::chars_format::general);
+  const auto is_digit = [&](size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  const bool is_number =
+      parsed.ec == std::errc() && is_digit(0) && !(text[0] == '0' && is_digit(1));
+  std::string unit(is_number ? parsed.ptr : end, end);
   if (!unit.empty() && (unit.back() == 'B' || unit.back() == 'b')) unit.pop_back();
   const bool binary = unit.size() == 2 && unit.back() == 'i';
   if (binary) unit.pop_back();
@@ -122,7 +124,9 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
                        : unit == "M"                ? step * step
                        : unit == "G"                ? step * step * step
                                                     : 0;
-  if (!(value >= 0) || scale == 0 || value * scale > 9e18) {
+  // A part of a byte is a slip, and would delete every kernel.
+  const bool is_part = value > 0 && value * scale < 1;
+  if (!is_number || scale == 0 || is_part || value * scale > 9e18) {
     return InvalidArgument("--max-bytes: expected a size such as 500MB or 1GiB, got '", text, "'");
   }
   return static_cast<int64_t>(value * scale);
