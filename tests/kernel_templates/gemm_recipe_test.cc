@@ -71,6 +71,20 @@ class GemmRecipeTest : public testing::Test {
   const DeviceProfile device_ = H200();
 };
 
+// Guards the portable variants' grids: as many blocks as tiles of the output, and no more.
+TEST_F(GemmRecipeTest, BlocksCoverTheOutput) {
+  const CallDesc row = Call({5, 4099, 512});
+  const Config gemv = Get("gemv").Default(row, device_);
+  const int64_t rows = gemv.Get("warps") / gemv.Get("split") * gemv.Get("row_tiles") * 16;
+  const Launch of_row = Get("gemv").Bind(row, gemv, device_)->launches[0];
+  EXPECT_EQ(of_row.grid[0], (4099 + rows - 1) / rows);
+  const CallDesc odd = Call({130, 257, 65});
+  const Config mma = Get("mma").Default(odd, device_);
+  const int64_t tile_m = mma.Get("tile_m"), tile_n = mma.Get("tile_n");
+  const Launch of_odd = Get("mma").Bind(odd, mma, device_)->launches[0];
+  EXPECT_EQ(of_odd.grid[0], (130 + tile_m - 1) / tile_m * ((257 + tile_n - 1) / tile_n));
+}
+
 // Small m, aligned and everything else go where they belong, on Hopper and elsewhere.
 TEST_F(GemmRecipeTest, EachProblemGoesToItsVariant) {
   EXPECT_EQ(Served(Call({1, 1024, 4096})), "gemv");

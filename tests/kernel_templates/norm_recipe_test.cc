@@ -155,6 +155,26 @@ TEST(NormRecipe, StatisticsOfABatch) {
   }
 }
 
+// Guards passes over long rows: each split of each row has a block, and the splits are the row.
+TEST(NormRecipe, PassesCoverTheirRows) {
+  const auto recipe = MakeBuiltinRecipe("BatchNormFwdOp");
+  const Variant* passes = FindVariant(*recipe, "passes");
+  for (const bool training : {true, false}) {
+    const CallDesc call =
+        BatchNormCall(TensorDesc::Contiguous(DType::kFloat16, {32, 63, 56, 56}), training);
+    const auto bound = passes->Bind(call, passes->Default(call, H200()), H200());
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    EXPECT_EQ(bound->launches.size(), training ? 3u : 1u);
+    for (const Launch& launch : bound->launches) {
+      const auto p = ParamsOf<NormParams>(launch);
+      const bool finishes = training && launch.kernel == 1;
+      EXPECT_EQ(launch.grid[0], p.rows * (finishes ? 1 : p.splits)) << launch.kernel;
+      EXPECT_GE(p.split_packets * p.splits, p.packets) << launch.kernel;
+      EXPECT_LT(p.split_packets * (p.splits - 1), p.packets) << launch.kernel;
+    }
+  }
+}
+
 TEST(NormRecipe, ChoosesTheVariant) {
   const auto chosen = [&](std::string_view op, const CallDesc& call) {
     const auto recipe = MakeBuiltinRecipe(op);
