@@ -18,7 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(Processes, StartTogether) { RunStartTogether(3); }
 TEST(Processes, KillOwner) { RunKillOwner(5); }
