@@ -1,17 +1,19 @@
 // Times configurations of workloads beside each other, in one process and in turns, and checks
 // what each computes against the operator's reference.
 //
-//   tilewright_config_bench CASES --cache FILE [--templates FOLDER] [--repeats N]
-//   [--profile | --build]
+//   tilewright_config_bench CASES --cache FILE [--shapes FILE] [--templates FOLDER]...
+//   [--repeats N] [--together] [--profile | --build]
 //
-// A line of CASES is an operator, a workload with its dtype, and a configuration in JSON or
-// `default`: `SoftmaxFwdOp attn-weights-4k-float16 default`. Lines of one workload that follow each
-// other are timed together. With --templates each is also run with the templates of FOLDER
-// in place of the built-in ones where its kernel differs: "old". --profile launches each once,
-// after a flush, for a profiler to see. --build needs no GPU: it compiles all kernels for an H200
-// into the cache, and says what each takes. CSV on standard output, a line a configuration as soon
-// as it is known: largest error as a fraction of the tolerance, median, p10 and p90 in
-// microseconds. Exit code 1 where one was refused or wrong, 77 without a GPU.
+// A line of CASES is an operator, a workload with its dtype, and a configuration in JSON,
+// `default`, or `all`, which is every legal one: `SoftmaxFwdOp attn-weights-4k-float16 default`.
+// With --shapes a workload may also be a line of that file of calls, as `short.jsonl:3`. Lines of
+// one workload that follow each other are timed in turns; with --together, all lines are. With
+// --templates each is also run with the templates of FOLDER in place of the built-in ones where its
+// kernels differ. --profile launches each once, after a flush, for a profiler to see. --build needs
+// no GPU: it compiles all kernels for an H200 into the cache, and says what each takes. CSV on
+// standard output, a line a configuration as soon as it is known: largest error as a fraction of
+// the tolerance, median, p10 and p90 in microseconds. Exit code 1 where one was refused or wrong,
+// 77 without a GPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -30,6 +32,7 @@
 #include "runtime/measure/kernel_timer.h"
 #include "runtime/measure/l2_flush.h"
 #include "tests/gpu/direct_call.h"
+#include "tools/shape_file.h"
 
 namespace tilewright {
 namespace {
@@ -40,8 +43,10 @@ constexpr int64_t kSamples = 2048;
 constexpr uint32_t kPoison = 0x7FFF7FFF;
 
 struct Options {
-  std::string cases, cache, templates;
+  std::string cases, cache, shapes;
+  std::vector<std::string> templates;
   int repeats = 51;
+  bool together = false;
   bool profile = false;
   bool build = false;
 };
@@ -69,9 +74,12 @@ absl::StatusOr<std::vector<std::vector<Entry>>> ReadCases(const std::string& pat
   return groups;
 }
 
-absl::StatusOr<CallDesc> FindCall(const Entry& entry) {
+absl::StatusOr<CallDesc> FindCall(const Entry& entry, const std::vector<NamedCall>& shapes) {
   const OpSpec* const op = Manifest::FindBuiltin(entry.op);
   if (op == nullptr) return NotFound("no operator ", entry.op);
+  for (const NamedCall& shape : shapes) {
+    if (shape.origin == entry.workload && shape.call.op == op) return shape.call;
+  }
   for (const Workload& workload : op->workloads) {
     for (const DType dtype : workload.dtypes) {
       if (Cat(workload.label, "-", DTypeName(dtype)) == entry.workload) {
@@ -84,7 +92,7 @@ absl::StatusOr<CallDesc> FindCall(const Entry& entry) {
 
 // Kernels from one set of templates.
 struct Kernels {
-  std::string name;  // "new", "old"
+  std::string name;  // "built-in" or a folder
   std::unique_ptr<KernelStore> store;
   DirectSite site;
 };
@@ -93,15 +101,22 @@ class Bench {
  public:
   explicit Bench(const Options& options) : options_(options) {}
 
+  absl::Status ReadShapes() {
+    if (options_.shapes.empty()) return absl::OkStatus();
+    std::vector<const OpSpec*> ops;
+    for (const OpSpec& op : Manifest::BuiltinOps()) ops.push_back(&op);
+    TW_ASSIGN_OR_RETURN(shapes_, ReadShapeFile(options_.shapes, ops));
+    return absl::OkStatus();
+  }
   absl::Status OpenKernels() {
     CacheOptions cache;
     cache.path = options_.cache;
     TW_ASSIGN_OR_RETURN(cache_, Cache::Open(std::move(cache)));
-    TW_RETURN_IF_ERROR(AddKernels("new", TemplateSet::Builtin()));
-    if (!options_.templates.empty()) {
-      TemplateSet old = TemplateSet::Builtin();
-      TW_RETURN_IF_ERROR(old.OverrideFrom(options_.templates));
-      TW_RETURN_IF_ERROR(AddKernels("old", std::move(old)));
+    TW_RETURN_IF_ERROR(AddKernels("built-in", TemplateSet::Builtin()));
+    for (const std::string& folder : options_.templates) {
+      TemplateSet templates = TemplateSet::Builtin();
+      TW_RETURN_IF_ERROR(templates.OverrideFrom(folder));
+      TW_RETURN_IF_ERROR(AddKernels(folder, std::move(templates)));
     }
     if (!options_.build) return absl::OkStatus();
     TW_ASSIGN_OR_RETURN(profile_, BuiltinDeviceProfile("h200"));
@@ -132,12 +147,19 @@ class Bench {
   }
 
   // Whether every configuration ran, and ran right.
-  absl::StatusOr<bool> Run(const std::vector<Entry>& entries) {
-    works_.clear();
-    absl::StatusOr<bool> right = Measure(entries);
-    if (!options_.build) driver_->SynchronizeContext().IgnoreError();
-    for (void* memory : memory_) driver_->Free(memory).IgnoreError();
-    memory_.clear();
+  absl::StatusOr<bool> Run(const std::vector<std::vector<Entry>>& groups) {
+    bool right = true;
+    for (const std::vector<Entry>& entries : groups) {
+      absl::StatusOr<bool> ran = Prepare(entries);
+      if (ran.ok() && !options_.together) {
+        if (absl::Status status = Finish(); !status.ok()) ran = std::move(status);
+      }
+      right = right && ran.ok() && *ran;
+      if (ran.ok()) continue;
+      std::cerr << entries[0].op << " " << entries[0].workload << ": " << ran.status() << "\n";
+      if (!options_.together) Free();
+    }
+    if (options_.together) TW_RETURN_IF_ERROR(Finish());
     return right;
   }
 
@@ -164,8 +186,10 @@ class Bench {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<bool> Measure(const std::vector<Entry>& entries) {
-    TW_ASSIGN_OR_RETURN(const CallDesc call, FindCall(entries[0]));
+  // Adds the works of one workload, and checks them.
+  absl::StatusOr<bool> Prepare(const std::vector<Entry>& entries) {
+    const size_t first = works_.size();
+    TW_ASSIGN_OR_RETURN(const CallDesc call, FindCall(entries[0], shapes_));
     const std::unique_ptr<Recipe> recipe = MakeBuiltinRecipe(entries[0].op);
     if (recipe == nullptr) return NotFound("no recipe of ", entries[0].op);
     std::vector<Data> sets;
@@ -174,7 +198,7 @@ class Bench {
       sets.push_back(std::move(data));
     }
     bool right = true;
-    for (const Entry& entry : entries) {
+    for (const Entry& entry : Expanded(entries, *recipe, call)) {
       for (const Kernels& kernels : kernels_) {
         const absl::Status status = AddWork(*recipe, call, entry, kernels, sets);
         if (absl::IsAlreadyExists(status)) continue;  // the same kernels
@@ -184,14 +208,45 @@ class Bench {
         right = false;
       }
     }
-    if (options_.build) return right;
-    if (options_.profile) {
-      TW_RETURN_IF_ERROR(LaunchEach());
-      return right;
-    }
-    TW_ASSIGN_OR_RETURN(const bool correct, Check(call, sets[0]));
-    TW_RETURN_IF_ERROR(Time());
+    if (options_.build || options_.profile) return right;
+    TW_ASSIGN_OR_RETURN(const bool correct, Check(call, sets[0], first));
     return right && correct;
+  }
+
+  // Times or launches the works that are prepared, and drops them.
+  absl::Status Finish() {
+    absl::Status status;
+    if (!options_.build) status = options_.profile ? LaunchEach() : Time();
+    Free();
+    return status;
+  }
+  void Free() {
+    if (!options_.build) driver_->SynchronizeContext().IgnoreError();
+    works_.clear();
+    for (void* memory : memory_) driver_->Free(memory).IgnoreError();
+    memory_.clear();
+  }
+
+  // `all` stands for every legal configuration of every variant that serves the call.
+  std::vector<Entry> Expanded(const std::vector<Entry>& entries, const Recipe& recipe,
+                              const CallDesc& call) const {
+    std::vector<Entry> expanded;
+    for (const Entry& entry : entries) {
+      if (entry.config != "all") {
+        expanded.push_back(entry);
+        continue;
+      }
+      for (const Variant* variant : recipe.variants()) {
+        if (!variant->Serves(call, profile_).ok()) continue;
+        const TuningSpace space = variant->Space(call, profile_);
+        for (int64_t i = 0; i < space.size(); ++i) {
+          const Config config = space.At(i);
+          if (!variant->Legal(call, config, profile_).ok()) continue;
+          expanded.push_back({entry.op, entry.workload, config.ToJson()});
+        }
+      }
+    }
+    return expanded;
   }
 
   absl::StatusOr<void*> Take(int64_t bytes) {
@@ -277,7 +332,8 @@ class Bench {
     return same;
   }
 
-  absl::StatusOr<bool> Check(const CallDesc& call, const Data& data) {
+  // The works from `first` on.
+  absl::StatusOr<bool> Check(const CallDesc& call, const Data& data, size_t first) {
     const ReferenceFunction reference = BuiltinReference(call.op->name);
     if (!reference) return NotFound("no reference of ", call.op->name);
     std::vector<HostOperand> inputs;
@@ -290,7 +346,8 @@ class Bench {
       TW_RETURN_IF_ERROR(reference({&call, inputs}, i, elements, expected));
       void* const output = data.pointers[data.inputs.size() + static_cast<size_t>(i)];
       std::vector<std::byte> bytes(static_cast<size_t>(desc.elements() * DTypeSize(desc.dtype)));
-      for (Work& work : works_) {
+      for (size_t at = first; at < works_.size(); ++at) {
+        Work& work = works_[at];
         TW_RETURN_IF_ERROR(driver_->Fill32(output, kPoison, bytes.size() / 4, stream_));
         // Twice: what a kernel leaves behind in a workspace must not disturb it.
         for (int run = 0; run < 2; ++run) TW_RETURN_IF_ERROR(work.calls[0]->Launch(stream_));
@@ -344,6 +401,7 @@ class Bench {
   }
 
   const Options& options_;
+  std::vector<NamedCall> shapes_;
   const std::shared_ptr<Driver> driver_ = SystemDriver();
   std::unique_ptr<Cache> cache_;
   std::unique_ptr<DeviceTable> devices_;
@@ -366,6 +424,10 @@ int Main(const Options& options) {
     return 2;
   }
   Bench bench(options);
+  if (absl::Status status = bench.ReadShapes(); !status.ok()) {
+    std::cerr << status << "\n";
+    return 2;
+  }
   if (absl::Status status = bench.OpenKernels(); !status.ok()) {
     std::cerr << status << "\n";
     return 1;
@@ -374,15 +436,9 @@ int Main(const Options& options) {
     std::cerr << status << "\n";
     return kNoGpu;
   }
-  int rc = 0;
-  for (const std::vector<Entry>& entries : *groups) {
-    const absl::StatusOr<bool> right = bench.Run(entries);
-    if (right.ok() && *right) continue;
-    rc = 1;
-    if (!right.ok())
-      std::cerr << entries[0].op << " " << entries[0].workload << ": " << right.status() << "\n";
-  }
-  return rc;
+  const absl::StatusOr<bool> right = bench.Run(*groups);
+  if (!right.ok()) std::cerr << right.status() << "\n";
+  return right.ok() && *right ? 0 : 1;
 }
 
 }  // namespace
@@ -395,10 +451,14 @@ int main(int argc, char** argv) {
     const auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
     if (option == "--cache") {
       options.cache = value();
+    } else if (option == "--shapes") {
+      options.shapes = value();
     } else if (option == "--templates") {
-      options.templates = value();
+      options.templates.emplace_back(value());
     } else if (option == "--repeats") {
       options.repeats = std::atoi(value());
+    } else if (option == "--together") {
+      options.together = true;
     } else if (option == "--profile") {
       options.profile = true;
     } else if (option == "--build") {
@@ -412,7 +472,8 @@ int main(int argc, char** argv) {
   }
   if (options.cases.empty() || options.cache.empty() || options.repeats < 3) {
     std::cerr << "usage: " << argv[0]
-              << " CASES --cache FILE [--templates FOLDER] [--repeats N] [--profile | --build]\n";
+              << " CASES --cache FILE [--shapes FILE] [--templates FOLDER]... [--repeats N]"
+                 " [--together] [--profile | --build]\n";
     return 2;
   }
   return tilewright::Main(options);
