@@ -8,10 +8,15 @@
 #ifndef TILEWRIGHT_ATTENTION_WGMMA_CUH_
 #define TILEWRIGHT_ATTENTION_WGMMA_CUH_
 
-// CONFIG_<name> is Config::<name>; with float8 the values have eight more columns, for sums.
-#ifdef CONFIG_kTileN
-#define TILEWRIGHT_WGMMA_USED(n) \
-  ((n) == CONFIG_kTileN || (n) == CONFIG_kValueDim || (n) == CONFIG_kValueDim + 8)
+// The products (device/wgmma_chain.cuh): scores over the head dimension, values over a tile's keys.
+// CONFIG_<name> is Config::<name>; wgmma_float8.cuh has its own. No single steps are used.
+#define TILEWRIGHT_WGMMA_USED(n) 0
+#if defined(CONFIG_kTileN) && !defined(TILEWRIGHT_CHAIN_FLOAT8)
+#define TILEWRIGHT_CHAIN_FLOAT8 0
+#define TILEWRIGHT_CHAIN_SHARED_COLUMNS CONFIG_kTileN
+#define TILEWRIGHT_CHAIN_SHARED_STEPS (CONFIG_kDim / 16)
+#define TILEWRIGHT_CHAIN_REGISTER_COLUMNS CONFIG_kValueDim
+#define TILEWRIGHT_CHAIN_REGISTER_STEPS (CONFIG_kTileN / 16)
 #endif
 
 #include "attention/sequence.cuh"
@@ -24,8 +29,7 @@
 #include "device/mbarrier.cuh"
 #include "device/warp.cuh"
 #include "device/wgmma.cuh"
-#include "device/wgmma_four.cuh"
-#include "device/wgmma_rs.cuh"
+#include "device/wgmma_chain.cuh"
 
 namespace tilewright {
 
@@ -64,7 +68,7 @@ struct AttentionMath {
   using Work = WgmmaAttentionWork<Config>;
   // Float8 products are short: without a mask, waiting for a turn costs more than it gives.
   using Turn = MathTurn<Config::kFloat8 && !Config::kCausal ? 1 : Config::kMathGroups>;
-  using Product = WgmmaRs<Element, Tile::ProductDim(), !Config::kFloat8>;
+  using Product = WgmmaChain<Element>;
   static constexpr bool SumByProduct() { return Tile::SumDims() > 0; }
   static constexpr int kColumnTiles = Tile::kTileN / 8;
   static constexpr int kSteps = Tile::kTileN / Tile::kStepKeys;
@@ -95,18 +99,18 @@ struct AttentionMath {
     const uint64_t k = MatrixDescriptor(SharedAddress(smem.Keys(keys.stage)));
     auto& scores = reinterpret_cast<float(&)[kColumnTiles * 4]>(s);
     constexpr int kDimSteps = Config::kDim / Tile::kStepKeys;
+    static_assert(kDescriptorStepK<false> == 2);  // which the product knows
     WgmmaFence();
+    // Few steps of 16 bits cost the compiler little one by one.
+    if constexpr (Config::kFloat8 || kDimSteps >= 4) {
+      Product::template Shared<Tile::kQueryBlockBytes / 16, Tile::kKeyBlockBytes / 16>(scores, q,
+                                                                                       k);
+    } else {
 #pragma unroll
-    for (int block = 0; block < kDimSteps / 4; ++block) {
-      WgmmaFour<Element, Tile::kTileN>::Run(scores, q + block * (Tile::kQueryBlockBytes / 16),
-                                            k + block * (Tile::kKeyBlockBytes / 16), block > 0);
-    }
-#pragma unroll
-    for (int step = kDimSteps / 4 * 4; step < kDimSteps; ++step) {
-      Wgmma<Element, Tile::kTileN, false, false>::Run(
-          scores, q + step / 4 * (Tile::kQueryBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
-          k + step / 4 * (Tile::kKeyBlockBytes / 16) + step % 4 * kDescriptorStepK<false>,
-          step > 0);
+      for (int step = 0; step < kDimSteps; ++step) {
+        Product::SharedStep(scores, q + step * kDescriptorStepK<false>,
+                            k + step * kDescriptorStepK<false>, step > 0);
+      }
     }
     WgmmaCommit();
   }
@@ -115,14 +119,7 @@ struct AttentionMath {
   __device__ __forceinline__ void IssueValues() {
     const uint64_t v = Tile::ValueDescriptor(SharedAddress(smem.Values(values.stage)));
     WgmmaFence();
-#pragma unroll
-    for (int step = 0; step < kSteps / 4 * 4; step += 4) {
-      Product::Run4(o, weights + step, v + Tile::ValueStep(step), 1);
-    }
-#pragma unroll
-    for (int step = kSteps / 4 * 4; step < kSteps; ++step) {
-      Product::Run(o, weights[step], v + Tile::ValueStep(step), 1);
-    }
+    Product::template Registers<Tile::ValueStep(), Tile::ValueStepBlock()>(o, weights, v);
     WgmmaCommit();
   }
 
@@ -267,6 +264,10 @@ struct AttentionMath {
     } while (Config::kCausal && block >= work.first);
   }
 
+  __device__ __forceinline__ void AwaitQueries(uint32_t& parity) {
+    BarrierWait(smem.QueriesFull(), parity);
+    parity ^= 1;
+  }
   __device__ __forceinline__ void ReleaseQueries() {
     if (threadIdx.x % 32 == 0) BarrierArrive(smem.QueriesEmpty());
   }
@@ -283,8 +284,13 @@ struct AttentionMath {
       for (int i = 0; i < Tile::ProductDim() / 2; ++i) o[i] = 0.0f;
       if (!work.blind()) {
         visible = work.Visible(group);
-        BarrierWait(smem.QueriesFull(), q_parity);
-        q_parity ^= 1;
+        // The same twice, which the compiler orders differently: each as it ran in conformance.
+        if constexpr (Config::kFloat8) {
+          AwaitQueries(q_parity);
+        } else {
+          BarrierWait(smem.QueriesFull(), q_parity);
+          q_parity ^= 1;
+        }
         Blocks(work);
       }
       AddSums();

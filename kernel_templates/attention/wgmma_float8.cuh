@@ -2,8 +2,18 @@
 #ifndef TILEWRIGHT_ATTENTION_WGMMA_FLOAT8_CUH_
 #define TILEWRIGHT_ATTENTION_WGMMA_FLOAT8_CUH_
 
+// The products, as in wgmma.cuh; values have eight more columns, for sums, where there is place.
+#ifdef CONFIG_kTileN
+#define TILEWRIGHT_CHAIN_FLOAT8 1
+#define TILEWRIGHT_CHAIN_SHARED_COLUMNS CONFIG_kTileN
+#define TILEWRIGHT_CHAIN_SHARED_STEPS (CONFIG_kDim / 32)
+#define TILEWRIGHT_CHAIN_REGISTER_COLUMNS \
+  (CONFIG_kValueDim <= 248 ? CONFIG_kValueDim + 8 : CONFIG_kValueDim)
+#define TILEWRIGHT_CHAIN_REGISTER_STEPS (CONFIG_kTileN / 32)
+#endif
+
 #include "attention/wgmma.cuh"
-#include "device/wgmma_e4m3.cuh"
+#include "device/pack_e4m3.cuh"
 
 namespace tilewright {
 

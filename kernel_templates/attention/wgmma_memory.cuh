@@ -51,13 +51,12 @@ struct WgmmaAttentionTile {
     return (MatrixDescriptor(address) & ~kLeadingMask) | kLeading;
   }
 
-  // In descriptor units, from a tile's first step of a matrix product.
-  __device__ static constexpr uint64_t ValueStep(int step) {
-    if constexpr (Config::kFloat8) {
-      return step / 4 * (kValueBlockBytes / 16) + step % 4 * kDescriptorStepK<false>;
-    } else {
-      return step * kDescriptorStepK<true>;
-    }
+  // In descriptor units, between a tile's steps of a matrix product and between blocks of four.
+  __device__ static constexpr int ValueStep() {
+    return Config::kFloat8 ? kDescriptorStepK<false> : kDescriptorStepK<true>;
+  }
+  __device__ static constexpr int ValueStepBlock() {
+    return Config::kFloat8 ? kValueBlockBytes / 16 : 4 * ValueStep();
   }
 
   // Writes the dimensions of ones and zeros behind the values of a tile; no load touches them. The

@@ -4,9 +4,9 @@
 
 #include "attention/softmax.cuh"
 #include "attention/wgmma_memory.cuh"
+#include "device/hold.cuh"
 #include "device/mma16.cuh"
 #include "device/warp.cuh"
-#include "device/wgmma_rs.cuh"
 
 namespace tilewright {
 

@@ -6,6 +6,15 @@
 
 namespace tilewright {
 
+// No instruction: keeps values in their registers up to here, and reads of them behind what stands
+// before. Around the wait for a wgmma that has them in flight. Thread.
+__device__ __forceinline__ void WgmmaHold(float& value) {
+  asm volatile("" : "+f"(value)::"memory");
+}
+__device__ __forceinline__ void WgmmaHold(uint32_t& value) {
+  asm volatile("" : "+r"(value)::"memory");
+}
+
 // WgmmaHold() of many values at a time, for the compiler's sake.
 template <int kCount>
 __device__ __forceinline__ void HoldAll(float (&v)[kCount]) {
