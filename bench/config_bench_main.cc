@@ -125,7 +125,7 @@ class Bench {
   }
   absl::Status OpenGpu() {
     TW_RETURN_IF_ERROR(driver_->Init());
-    devices_ = std::make_unique<DeviceTable>(driver_.get(), "");
+    devices_ = std::make_unique<DeviceTable>(driver_.get(), "", Logger());
     TW_ASSIGN_OR_RETURN(device_, devices_->Get(0));
     current_ = std::make_unique<ScopedContext>(*driver_, device_->context);
     TW_RETURN_IF_ERROR(current_->status());

@@ -135,6 +135,22 @@ absl::Status CheckSizes(const DeviceProfile& profile) {
   return absl::OkStatus();
 }
 
+// What is divided by unless it is 0.
+absl::Status CheckCeilings(const DeviceProfile& profile) {
+  constexpr double kLeast = 1e-3;
+  const std::pair<const char*, double> ceilings[] = {
+      {"bandwidth_gbps", profile.bandwidth_gbps},
+      {"tensor_tflops_16bit", profile.tensor_tflops_16bit},
+      {"fp32_tflops", profile.fp32_tflops}};
+  for (const auto& [field, ceiling] : ceilings) {
+    if (ceiling != 0 && ceiling < kLeast) {
+      return InvalidArgument("device profile: field '", field, "': expected 0 or at least ", kLeast,
+                             ", got ", ceiling);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string DeviceProfile::Key() const {
@@ -182,6 +198,7 @@ absl::StatusOr<DeviceProfile> DeviceProfile::FromJson(std::string_view text) {
   TW_RETURN_IF_ERROR(reader.status());
   TW_RETURN_IF_ERROR(CheckArch(profile));
   TW_RETURN_IF_ERROR(CheckSizes(profile));
+  TW_RETURN_IF_ERROR(CheckCeilings(profile));
   return profile;
 }
 

@@ -2,8 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "manifest/status.h"
@@ -12,6 +12,7 @@ namespace tilewright {
 namespace {
 
 constexpr size_t kPageBytes = 4096;
+constexpr std::streamsize kMaxProfileBytes = 1 << 20;
 
 void TakeCeilings(const DeviceProfile& from, DeviceProfile& to) {
   to.bandwidth_gbps = from.bandwidth_gbps;
@@ -33,8 +34,7 @@ std::string ProfilePath(const std::string& directory, const DeviceProfile& profi
   return Cat(directory, "/", name, ".json");
 }
 
-absl::StatusOr<DeviceProfile> ReadDeviceProfile(Driver& driver, int ordinal,
-                                                const std::string& profile_dir) {
+absl::StatusOr<DeviceProfile> ReadDeviceProfile(Driver& driver, int ordinal) {
   DeviceProfile profile;
   TW_ASSIGN_OR_RETURN(profile.name, driver.DeviceName(ordinal));
   if (const size_t mig = profile.name.find(" MIG "); mig != std::string::npos) {
@@ -55,23 +55,36 @@ absl::StatusOr<DeviceProfile> ReadDeviceProfile(Driver& driver, int ordinal,
   TW_RETURN_IF_ERROR(read(DeviceAttribute::kMaxThreadsPerSm, profile.max_threads_per_sm));
   TW_RETURN_IF_ERROR(read(DeviceAttribute::kL2CacheBytes, profile.l2_bytes));
   profile.arch = ArchName(profile.compute_major, profile.compute_minor);
-  if (!profile_dir.empty()) {
-    std::ifstream file(ProfilePath(profile_dir, profile));
-    std::stringstream text;
-    text << file.rdbuf();
-    if (file.good() || !text.str().empty()) {
-      TW_ASSIGN_OR_RETURN(const DeviceProfile calibrated, DeviceProfile::FromJson(text.str()));
-      TakeCeilings(calibrated, profile);
-      return profile;
-    }
-  }
   const absl::StatusOr<DeviceProfile> builtin = BuiltinDeviceProfile("h200");
   if (builtin.ok() && builtin->Key() == profile.Key()) TakeCeilings(*builtin, profile);
   return profile;
 }
 
-DeviceTable::DeviceTable(Driver* driver, std::string profile_dir)
-    : driver_(driver), profile_dir_(std::move(profile_dir)) {
+absl::Status TakeCalibration(const std::string& path, DeviceProfile& profile) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return absl::OkStatus();
+  if (status.type() == std::filesystem::file_type::none) {
+    return InvalidArgument("device profile ", path, ": ", error.message());
+  }
+  // A pipe would be waited for.
+  if (status.type() != std::filesystem::file_type::regular) {
+    return InvalidArgument("device profile ", path, ": expected a file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxProfileBytes, ' ');
+  if (!file.read(text.data(), kMaxProfileBytes) && !file.eof()) {
+    return InvalidArgument("device profile ", path, ": cannot be read");
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  const absl::StatusOr<DeviceProfile> calibrated = DeviceProfile::FromJson(text);
+  if (!calibrated.ok()) return InvalidArgument(path, ": ", calibrated.status().message());
+  TakeCeilings(*calibrated, profile);
+  return absl::OkStatus();
+}
+
+DeviceTable::DeviceTable(Driver* driver, std::string profile_dir, Logger log)
+    : driver_(driver), profile_dir_(std::move(profile_dir)), log_(std::move(log)) {
   void* page =
       mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED) madvise(page, kPageBytes, MADV_WIPEONFORK);
@@ -96,6 +109,17 @@ absl::Status DeviceTable::ForkedError() {
 
 absl::StatusOr<const VisibleDevice*> DeviceTable::Get(int ordinal) {
   if (!SameProcess()) return ForkedError();
+  absl::Status calibration;
+  auto device = FindOrRead(ordinal, calibration);
+  if (!calibration.ok() && log_) {
+    log_(LogLevel::kWarning, Cat(calibration.message(), "; it is ignored: 'tilewright calibrate' ",
+                                 "writes a new one"));
+  }
+  return device;
+}
+
+absl::StatusOr<const VisibleDevice*> DeviceTable::FindOrRead(int ordinal,
+                                                             absl::Status& calibration) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (auto it = devices_.find(ordinal); it != devices_.end()) return it->second.get();
   TW_RETURN_IF_ERROR(driver_->Init());
@@ -107,7 +131,12 @@ absl::StatusOr<const VisibleDevice*> DeviceTable::Get(int ordinal) {
   several_visible_.store(count > 1, std::memory_order_relaxed);
   auto device = std::make_unique<VisibleDevice>();
   device->ordinal = ordinal;
-  TW_ASSIGN_OR_RETURN(device->profile, ReadDeviceProfile(*driver_, ordinal, profile_dir_));
+  TW_ASSIGN_OR_RETURN(device->profile, ReadDeviceProfile(*driver_, ordinal));
+  if (!profile_dir_.empty()) {
+    const std::string path = ProfilePath(profile_dir_, device->profile);
+    absl::Status taken = TakeCalibration(path, device->profile);
+    if (!taken.ok() && warned_.insert(path).second) calibration = std::move(taken);
+  }
   device->profile_key = device->profile.Key();
   TW_ASSIGN_OR_RETURN(device->context, driver_->RetainPrimaryContext(ordinal));
   return devices_.emplace(ordinal, std::move(device)).first->second.get();

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "manifest/text.h"
 
@@ -22,6 +23,15 @@ Logger StandardErrorLogger(LogLevel least) {
     constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
                                                      spdlog::level::warn, spdlog::level::err};
     log->log(kLevels[static_cast<size_t>(level)], "{}", EscapedLines(message));
+  };
+}
+
+Logger Unthrowing(Logger logger) {
+  return [logger = std::move(logger)](LogLevel level, std::string_view message) {
+    try {
+      logger(level, message);
+    } catch (...) {  // an embedder may throw anything
+    }
   };
 }
 

@@ -10,6 +10,10 @@ namespace tilewright {
 // Messages below `least` are dropped.
 Logger StandardErrorLogger(LogLevel least = LogLevel::kInfo);
 
+// Calls `logger`, and drops the message where it throws: a log is no reason to lose a call, nor the
+// thread that tunes.
+Logger Unthrowing(Logger logger);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_RUNTIME_LOGGING_H_

@@ -24,13 +24,6 @@
 namespace tilewright {
 namespace {
 
-std::string ProfileDir(const RuntimeOptions& options) {
-  if (!options.device_profile_dir.empty() || options.cache_path.empty()) {
-    return options.device_profile_dir;
-  }
-  return (std::filesystem::path(options.cache_path).parent_path() / "devices").string();
-}
-
 absl::StatusOr<std::unique_ptr<Cache>> OpenCache(const RuntimeOptions& options) {
   CacheOptions cache;
   cache.path = options.cache_path;
@@ -99,6 +92,11 @@ DispatcherOptions DispatchOptions(const RuntimeOptions& options) {
 
 }  // namespace
 
+std::string RuntimeOptions::ProfileFolder() const {
+  if (!device_profile_dir.empty() || cache_path.empty()) return device_profile_dir;
+  return (std::filesystem::path(cache_path).parent_path() / "devices").string();
+}
+
 class RuntimeImpl final : public Runtime {
  public:
   RuntimeImpl(RuntimeOptions options, std::unique_ptr<Cache> cache, TemplateSet templates)
@@ -106,7 +104,7 @@ class RuntimeImpl final : public Runtime {
         cache_(std::move(cache)),
         kernels_(std::move(templates), cache_.get(), options_.compiler,
                  {options_.strict, options_.exact_toolchain}),
-        devices_(options_.driver.get(), ProfileDir(options_)),
+        devices_(options_.driver.get(), options_.ProfileFolder(), options_.logger),
         loader_(options_.driver.get()),
         planner_(&kernels_, &loader_, cache_.get(), options_.logger),
         dispatcher_(TuningDispatchOptions(), options_.driver.get(), &devices_, &planner_, &loader_),
@@ -235,6 +233,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Open(RuntimeOptions options) {
   TW_RETURN_IF_ERROR(CheckNumbers(options));
   TW_RETURN_IF_ERROR(CheckPaths(options));
   if (options.logger == nullptr) options.logger = StandardErrorLogger();
+  options.logger = Unthrowing(std::move(options.logger));
   if (options.driver == nullptr) options.driver = SystemDriver();
   if (options.compiler == nullptr) {
     options.compiler =

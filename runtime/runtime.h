@@ -56,7 +56,7 @@ struct RuntimeOptions {
   std::vector<std::string> nvrtc_search_dirs;  // looked in before the usual places
   std::string failed_source_dir;               // keeps sources that do not compile; empty: nowhere
   std::string worker_path;                     // tuning worker executable; else beside the library
-  std::string device_profile_dir;              // calibrated profiles; else beside the cache
+  std::string device_profile_dir;              // calibrated profiles; see ProfileFolder()
   int64_t max_loaded_kernels = 4096;           // at least 1; pinned kernels stay beyond this
   int64_t max_exact_calls = 8192;              // bound of the exact-call table, 1 to 2^20
   Logger logger;                               // default: spdlog to standard error
@@ -66,6 +66,10 @@ struct RuntimeOptions {
 
   // Of FromEnvironment(): why a variable has no meaning. Open() returns it.
   absl::Status environment;
+
+  // Where the calibrated profiles of devices are: device_profile_dir, else "devices" beside the
+  // cache; empty where there is neither. One that is damaged is warned of once, and ignored.
+  std::string ProfileFolder() const;
 
   // Reads TILEWRIGHT_CACHE, TILEWRIGHT_STRICT, TILEWRIGHT_NVRTC, TILEWRIGHT_TEMPLATES,
   // TILEWRIGHT_WORKER, TILEWRIGHT_FAILED_SOURCES, the XDG paths, and where CUDA and Python say that

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,7 +14,8 @@
 namespace tilewright {
 
 // Purpose: callers that ask for the same key while one of them computes it wait and share its
-// result. Results are not kept. Thread-safe; no lock is held while a value is computed.
+// result. Results are not kept. Thread-safe; no lock is held while a value is computed. An
+// exception of the computation is its own caller's: of those that wait, one computes in its place.
 template <class Value>
 class SingleFlight {
  public:
@@ -22,28 +24,43 @@ class SingleFlight {
     std::shared_ptr<Flight> flight;
     {
       std::unique_lock<std::mutex> lock(mutex_);
-      std::shared_ptr<Flight>& entry = flights_[key];
-      if (entry != nullptr) {
-        flight = entry;
+      for (auto found = flights_.find(key); found != flights_.end(); found = flights_.find(key)) {
+        flight = found->second;
         flight->landed.wait(lock, [&] { return flight->done; });
-        return flight->result;
+        if (flight->result.has_value()) return *flight->result;
       }
-      flight = entry = std::make_shared<Flight>();
+      flight = std::make_shared<Flight>();
+      flights_.emplace(key, flight);
     }
-    absl::StatusOr<Value> result = compute();
-    std::lock_guard<std::mutex> lock(mutex_);
-    flight->result = result;
-    flight->done = true;
-    flight->landed.notify_all();
-    flights_.erase(key);
-    return result;
+    const Landing landing(*this, key, *flight);
+    flight->result = compute();
+    return *flight->result;
   }
 
  private:
   struct Flight {
     bool done = false;
     std::condition_variable landed;
-    absl::StatusOr<Value> result = absl::UnknownError("in flight");
+    std::optional<absl::StatusOr<Value>> result;  // none where an exception left compute()
+  };
+  // Ends a flight, however its computation ends.
+  class Landing {
+   public:
+    Landing(SingleFlight& flights, const std::string& key, Flight& flight)
+        : flights_(flights), key_(key), flight_(flight) {}
+    ~Landing() {
+      const std::lock_guard<std::mutex> lock(flights_.mutex_);
+      flights_.flights_.erase(key_);
+      flight_.done = true;
+      flight_.landed.notify_all();
+    }
+    Landing(const Landing&) = delete;
+    Landing& operator=(const Landing&) = delete;
+
+   private:
+    SingleFlight& flights_;
+    const std::string& key_;
+    Flight& flight_;
   };
 
   std::mutex mutex_;

@@ -24,14 +24,8 @@ struct CalibrateArgs {
   bool json = false;
 };
 
-// Where the runtime will find the profile.
-std::string ProfileFolder(const RuntimeOptions& options) {
-  if (!options.device_profile_dir.empty()) return options.device_profile_dir;
-  return std::filesystem::path(options.cache_path).parent_path();
-}
-
 int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
-  if (args.output.empty() && ProfileFolder(context.runtime).empty()) {
+  if (args.output.empty() && context.runtime.ProfileFolder().empty()) {
     return Misuse("no folder for the profile: give --output FILE or --cache FILE");
   }
   if (absl::Status status = CheckOutputFile(args.output); !status.ok()) return Fail(status);
@@ -45,7 +39,7 @@ int RunCalibrate(const CliContext& context, const CalibrateArgs& args) {
   profile.tensor_tflops_16bit = measured->matmul_tflops;
   profile.fp32_tflops = measured->fp32_tflops;
   const std::string path =
-      !args.output.empty() ? args.output : ProfilePath(ProfileFolder(context.runtime), profile);
+      !args.output.empty() ? args.output : ProfilePath(context.runtime.ProfileFolder(), profile);
   std::error_code ignored;
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
     std::filesystem::create_directories(folder, ignored);

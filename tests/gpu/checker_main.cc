@@ -57,7 +57,7 @@ class Site {
     return absl::OkStatus();
   }
   absl::Status OpenGpu() {
-    devices_ = std::make_unique<DeviceTable>(driver_.get(), "");
+    devices_ = std::make_unique<DeviceTable>(driver_.get(), "", Logger());
     TW_ASSIGN_OR_RETURN(site_.device, devices_->Get(0));
     current_ = std::make_unique<ScopedContext>(*driver_, site_.device->context);
     TW_RETURN_IF_ERROR(current_->status());
@@ -153,7 +153,7 @@ absl::Status RunPlanted(Site& site, const std::string& entry) {
 absl::Status BuildAll(Site& site, int configs, const std::string& filter) {
   DeviceProfile device;
   if (site.driver().Init().ok()) {
-    TW_ASSIGN_OR_RETURN(device, ReadDeviceProfile(site.driver(), 0, ""));
+    TW_ASSIGN_OR_RETURN(device, ReadDeviceProfile(site.driver(), 0));
   } else {
     TW_ASSIGN_OR_RETURN(device, BuiltinDeviceProfile("h200"));
   }

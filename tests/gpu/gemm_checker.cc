@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<GemmChecker>> GemmChecker::Open() {
 absl::Status GemmChecker::Init() {
   driver_ = SystemDriver();
   TW_RETURN_IF_ERROR(driver_->Init());
-  devices_ = std::make_unique<DeviceTable>(driver_.get(), "");
+  devices_ = std::make_unique<DeviceTable>(driver_.get(), "", Logger());
   TW_ASSIGN_OR_RETURN(site_.device, devices_->Get(0));
   current_ = std::make_unique<ScopedContext>(*driver_, site_.device->context);
   TW_RETURN_IF_ERROR(current_->status());

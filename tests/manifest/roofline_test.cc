@@ -293,6 +293,9 @@ TEST(DeviceProfileTest, BadJsonIsAnError) {
             "device profile: field 'sm_count': expected at least 1, got 0");
   EXPECT_EQ(error("\"sm_count\": 108", "\"sm_count\": 4294967404"),
             "device profile: field 'sm_count' is out of range");
+  EXPECT_EQ(error("\"bandwidth_gbps\": 0.0", "\"bandwidth_gbps\": 5e-324"),
+            "device profile: field 'bandwidth_gbps': expected 0 or at least 0.001, got "
+            "4.94066e-324");
   for (const DeviceProfile& profile : BuiltinDeviceProfiles()) {
     EXPECT_TRUE(DeviceProfile::FromJson(profile.ToJson()).ok()) << profile.name;
   }

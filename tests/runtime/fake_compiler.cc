@@ -1,5 +1,6 @@
 #include "tests/runtime/fake_compiler.h"
 
+#include <new>
 #include <thread>
 
 namespace tilewright {
@@ -21,6 +22,7 @@ const std::string& SmallCubin() {
 
 absl::StatusOr<CompiledKernel> FakeCompiler::Compile(const CompileRequest& request) {
   std::this_thread::sleep_for(time_.load());
+  if (throws_.exchange(false)) throw std::bad_alloc();
   ++compiles_;
   {
     std::lock_guard<std::mutex> lock(mutex_);

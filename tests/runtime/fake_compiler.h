@@ -21,12 +21,14 @@ class FakeCompiler : public Compiler {
   absl::StatusOr<std::string> Version() override { return version_; }
 
   int compiles() const { return compiles_; }
-  void FailWith(absl::Status status);  // OK: compile again
+  void FailWith(absl::Status status);   // OK: compile again
+  void ThrowOnce() { throws_ = true; }  // std::bad_alloc, by the next compile
   void Take(std::chrono::milliseconds time) { time_ = time; }
 
  private:
   const std::string version_;
   std::atomic<int> compiles_{0};
+  std::atomic<bool> throws_{false};
   std::atomic<std::chrono::milliseconds> time_{std::chrono::milliseconds(0)};
   std::mutex mutex_;
   absl::Status failure_;

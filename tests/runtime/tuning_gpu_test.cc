@@ -19,7 +19,7 @@ constexpr std::string_view kOps[] = {"GemmFwdOp", "RMSNormFwdOp", "SoftmaxFwdOp"
 TEST(TuningGpuTest, TunesOneOperatorOfEachKind) {
   const auto driver = SystemDriver();
   if (absl::Status status = driver->Init(); !status.ok()) GTEST_SKIP() << status;
-  const auto device = ReadDeviceProfile(*driver, 0, "");
+  const auto device = ReadDeviceProfile(*driver, 0);
   ASSERT_TRUE(device.ok()) << device.status();
   auto cache = Cache::Open({});
   ASSERT_TRUE(cache.ok());
