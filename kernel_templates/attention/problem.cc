@@ -17,6 +17,15 @@ DType AttentionProblem::compute_dtype() const {
   return DTypeSize(query_dtype) == 2 ? query_dtype : DType::kFloat16;
 }
 
+bool AttentionProblem::may_be_blind() const {
+  if (kv_lengths && !kv_length_grows) return true;
+  if (kv_length_grows) return false;  // by the queries: the first sees itself
+  if (ragged && params.batches > 1) return true;
+  const int64_t queries = ragged ? total_q : params.q_len;
+  const int64_t keys = ragged ? total_kv : params.kv_len;
+  return keys == 0 || (mask != AttentionMask::kFull && queries > keys);
+}
+
 double AttentionProblem::Pairs() const {
   const double q = params.q_len, n = params.kv_len;
   double keys = n;

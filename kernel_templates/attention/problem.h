@@ -69,6 +69,9 @@ struct AttentionProblem {
   DType compute_dtype() const;  // of products: 16 bits
   int64_t padded_dim() const { return (int64_t{params.head_dim} + 15) / 16 * 16; }
   int64_t padded_value_dim() const { return (int64_t{params.value_dim} + 15) / 16 * 16; }
+  // Whether there may be queries that see no key, as far as the call tells: lengths that only the
+  // device knows may be any.
+  bool may_be_blind() const;
   // Queries x keys that are multiplied, at most, for the cost models.
   double Pairs() const;
   double KeyBytes() const;  // of all keys and values read once

@@ -123,7 +123,13 @@ class WgmmaAttentionVariant : public AttentionVariant {
     BoundCall bound;
     if (given.empty()) return bound;
     const AttentionProblem p = Preparation::Bind(call, given, true, 1, bound);
-    Launch launch = WgmmaAttentionLaunch(p, c, device, SmemBytes(p, c, SharedOutput(p, c)));
+    const bool shared_output = SharedOutput(p, c);
+    Launch launch = WgmmaAttentionLaunch(p, c, device, SmemBytes(p, c, shared_output));
+    // The zeros of a tile that sees no key would be staged over the next tile's queries, which are
+    // under way: no CTA has a next tile then.
+    if (shared_output && p.may_be_blind()) {
+      launch.grid[0] = static_cast<uint32_t>(MakeWalk(p, c.tile_m()).tiles);
+    }
     const int64_t batches = p.ragged ? 1 : p.params.batches;
     const int64_t q_rows = p.ragged ? p.total_q : p.params.q_len;
     const int64_t kv_batches = p.ragged || p.paged ? 1 : p.params.batches;

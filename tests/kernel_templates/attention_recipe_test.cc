@@ -132,6 +132,51 @@ TEST(AttentionRecipeTest, ChunksOccupyTheDeviceOnce) {
   }
 }
 
+// Guards: where the output is staged over the queries and some may see no key, no CTA takes two
+// tiles; persistent CTAs else. Grids of 40 sequences of 300 queries and 16 heads on 132 SMs.
+TEST(AttentionRecipeTest, BlindTilesHaveACtaOfTheirOwn) {
+  const char* op = "GroupedQueryAttentionPrefillFwdOp";
+  const auto recipe = MakeBuiltinRecipe(op);
+  const Variant& wgmma = *FindVariant(*recipe, "wgmma");
+  const auto call = [&](int64_t sequences, int64_t keys, int64_t dim, bool causal) {
+    const auto tensor = [](DType dtype, const Dims& shape) {
+      Operand operand;
+      operand.desc = TensorDesc::Contiguous(dtype, shape);
+      return operand;
+    };
+    const Operand kv = tensor(DType::kBFloat16, {sequences * keys, 1, dim});
+    const Operand starts = tensor(DType::kInt32, {sequences + 1});
+    const Operand scales = tensor(DType::kFloat32, {sequences, 1});
+    const std::vector<Operand> inputs = {tensor(DType::kBFloat16, {sequences * 300, 16, dim}),
+                                         kv,
+                                         kv,
+                                         starts,
+                                         starts,
+                                         scales,
+                                         scales,
+                                         scales};
+    const std::vector<NamedParam> params = {{"max_seqlen_q", int64_t{300}},
+                                            {"max_seqlen_kv", keys},
+                                            {"is_causal", causal},
+                                            {"dtype", DType::kBFloat16}};
+    return InferCall(*Manifest::FindBuiltin(op), inputs, params).value();
+  };
+  const auto grid = [&](const CallDesc& c, const Config& config) {
+    return wgmma.Bind(c, config, H200()).value().launches.back().grid[0];
+  };
+  const auto default_grid = [&](const CallDesc& c) { return grid(c, wgmma.Default(c, H200())); };
+  const Config separate = {"wgmma", {{"tile_n", 128}, {"groups", 2}, {"stages", 2}}};
+  const int64_t tiles = 3 * 16;  // of a sequence
+
+  EXPECT_EQ(default_grid(call(40, 300, 256, true)), 40 * tiles);
+  EXPECT_EQ(default_grid(call(40, 300, 128, false)), 40 * tiles);
+  EXPECT_EQ(grid(call(40, 300, 128, false), separate), 132);  // its output has a place of its own
+  // One sequence: its length is the number of rows.
+  EXPECT_FALSE(ReadPrefill(call(1, 300, 256, true)).may_be_blind());
+  EXPECT_TRUE(ReadPrefill(call(1, 299, 256, true)).may_be_blind());
+  EXPECT_FALSE(ReadPrefill(call(1, 299, 256, false)).may_be_blind());
+}
+
 // Guards: a growing cache is appended to before it is read, rotated queries and widened float8
 // operands lie in the workspace without overlap.
 TEST(AttentionRecipeTest, PreparationComesFirst) {

@@ -207,6 +207,48 @@ TEST_F(AttentionValuesGpuTest, QueriesThatSeeNothing) {
   }
 }
 
+// Guards: zeros of sequences without keys do not meet the loads of the next tile where both lie in
+// one place. Every CTA takes several tiles of either kind; others see the first key's value, nearly
+// alone.
+TEST_F(AttentionValuesGpuTest, SequencesWithoutKeysBetweenOthers) {
+  const int64_t sequences = 40, rows = 64, keys = 176, heads = 16;
+  const int64_t t_q = sequences * rows, t_k = sequences / 2 * keys;
+  std::vector<double> q_starts, k_starts;
+  for (int64_t i = 0; i <= sequences; ++i) {
+    q_starts.push_back(static_cast<double>(i * rows));
+    k_starts.push_back(static_cast<double>(i / 2 * keys));
+  }
+  const Tensor one =
+      Place(kFloat, {sequences, 1}, std::vector<double>(static_cast<size_t>(sequences), 1.0));
+  for (const auto& [dim, causal] :
+       {std::pair<int64_t, bool>{128, false}, {256, false}, {256, true}}) {
+    std::vector<double> k, v;
+    for (int64_t key = 0; key < t_k; ++key) {
+      k.insert(k.end(), static_cast<size_t>(dim), key % keys == 0 ? 1.0 : -1.0);
+      v.insert(v.end(), static_cast<size_t>(dim), key % keys == 0 ? 2.0 : 5.0);
+    }
+    const Dims q_shape = {t_q, heads, dim}, k_shape = {t_k, 1, dim};
+    const std::vector<double> q(static_cast<size_t>(t_q * heads * dim), 1.0);
+    const std::vector<Tensor> inputs = {Place(kBrain, q_shape, q),
+                                        Place(kBrain, k_shape, k),
+                                        Place(kBrain, k_shape, v),
+                                        Place(kIndex, {sequences + 1}, q_starts),
+                                        Place(kIndex, {sequences + 1}, k_starts),
+                                        one,
+                                        one,
+                                        one};
+    const std::vector<NamedParam> params = {
+        {"max_seqlen_q", rows}, {"max_seqlen_kv", keys}, {"is_causal", causal}, {"dtype", kBrain}};
+    const Tensor o = Blank(kBrain, q_shape);
+    ASSERT_EQ(Variant("GroupedQueryAttentionPrefillFwdOp", inputs, o, params), "wgmma");
+    const std::vector<double> got = Call("GroupedQueryAttentionPrefillFwdOp", inputs, {o}, params);
+    for (size_t i = 0; i < got.size(); ++i) {
+      const int64_t row = static_cast<int64_t>(i) / (heads * dim);
+      ASSERT_EQ(got[i], row / rows % 2 == 0 ? 0.0 : 2.0) << "row " << row << " of dim " << dim;
+    }
+  }
+}
+
 // Guards windows with either bound, not causal, and eight query heads of two key heads: key j is
 // visible if i - left <= j <= i + right.
 TEST_F(AttentionValuesGpuTest, WindowsOfEitherBound) {
