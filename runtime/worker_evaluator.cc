@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <thread>
 #include <utility>
@@ -201,14 +202,21 @@ absl::StatusOr<WirePlan> WorkerEvaluator::BuildPlan(const Config& config, Measur
   return plan;
 }
 
+absl::StatusOr<KernelStore::Result> WorkerEvaluator::Compile(const KernelSpec& spec) {
+  try {
+    return kernels_.GetOrBuild(spec, call_.op->name, device_.arch, options_.worker.cancelled);
+  } catch (const std::exception& error) {  // no memory, say; on a thread it would end the process
+    return ResourceExhausted("compiling ", spec.Instantiation(), ": ", error.what());
+  }
+}
+
 absl::StatusOr<WireKernel> WorkerEvaluator::BuildKernel(const KernelSpec& spec,
                                                         Measurement& facts) {
   if (Cancelled()) {
     facts.status = CandidateStatus::kPruned;
     return absl::CancelledError("tuning: cancelled while kernels were compiled");
   }
-  const absl::StatusOr<KernelStore::Result> result =
-      kernels_.GetOrBuild(spec, call_.op->name, device_.arch, options_.worker.cancelled);
+  const absl::StatusOr<KernelStore::Result> result = Compile(spec);
   if (absl::IsFailedPrecondition(result.status())) {
     facts.status = CandidateStatus::kPruned;
     const std::lock_guard<std::mutex> lock(mutex_);

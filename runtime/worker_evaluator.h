@@ -67,6 +67,7 @@ class WorkerEvaluator : public Evaluator {
   void Lack(absl::Status what);
   void LearnOfLacks(const std::vector<Measurement>& results);
   absl::StatusOr<WirePlan> BuildPlan(const Config& config, Measurement& facts);
+  absl::StatusOr<KernelStore::Result> Compile(const KernelSpec& spec);
   absl::StatusOr<WireKernel> BuildKernel(const KernelSpec& spec, Measurement& facts);
   absl::Status WriteOnce(const std::string& path, std::string_view bytes);
   absl::Status OpenWorker();

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include "manifest/op_spec.h"
@@ -27,6 +28,7 @@ using testing::HasSubstr;
 class GatedCompiler : public FakeCompiler {
  public:
   absl::StatusOr<CompiledKernel> Compile(const CompileRequest& request) override {
+    if (throws) throw std::bad_alloc();
     auto kernel = FakeCompiler::Compile(request);
     if (!kernel.ok()) return kernel;
     kernel->registers = 77;
@@ -39,6 +41,7 @@ class GatedCompiler : public FakeCompiler {
   std::string marker;
   std::string log;
   int64_t spill_bytes = 0;
+  std::atomic<bool> throws = false;
 };
 
 class WorkerEvaluatorTest : public testing::Test {
@@ -237,6 +240,12 @@ TEST_F(WorkerEvaluatorTest, CompilerWithoutMemoryIsNoVerdict) {
   EXPECT_THAT(std::string(starved.status().message()), HasSubstr("NVRTC_ERROR_OUT_OF_MEMORY"));
   EXPECT_TRUE(cache_->Trials(MakeProblemKey(call_, *recipe_, device_).digest).empty());
   compiler_->FailWith(absl::OkStatus());
+  compiler_->throws = true;
+  EXPECT_THAT(
+      std::string(
+          TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options).status().message()),
+      HasSubstr("std::bad_alloc"));
+  compiler_->throws = false;
   const auto report = TuneProblem(call_, *recipe_, device_, *kernels_, *cache_, options);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->complete) << report->cut_short;
